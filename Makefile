@@ -1,0 +1,67 @@
+# One command for each wish. `make` alone lists them.
+# Everything that is built or downloaded goes to .venv, var/ or the user's cache folder.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+T      ?=
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+.DEFAULT_GOAL := help
+.PHONY: help dev check fix test test-full demo demo-down bench clean lock
+
+help: ## list the wishes
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+##@ Try it
+demo: $(STAMP) ## real edge nodes on this machine, storefront installed on them by a Git push
+	@bash .ci/system-packages lab
+	@$(BIN)/margrave demo up
+
+demo-down: $(STAMP) ## remove all that `make demo` made
+	@$(BIN)/margrave demo down --yes
+
+##@ Work on it
+dev: $(STAMP) ## the command, Ansible and the checkers in .venv
+
+$(STAMP): requirements/dev.txt pyproject.toml
+	@bash .ci/system-packages python
+	@echo "==> Python environment in $(VENV) (locked, hashed: requirements/dev.txt)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt
+	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $(STAMP)
+
+check: $(STAMP) ## lint, types, walls between the rooms, YAML, Ansible; changes nothing
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/yamllint --strict .
+	PATH="$(CURDIR)/$(BIN):$$PATH" ANSIBLE_COLLECTIONS_PATH="$(CURDIR)/collections" $(BIN)/ansible-lint --offline --strict
+
+fix: $(STAMP) ## let the formatters mend what they can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+test: $(STAMP) ## everything that has to hold (T=path or -k words for a part)
+	@bash .ci/system-packages lab test
+	$(BIN)/python -m pytest -m "not full" $(T)
+
+test-full: $(STAMP) ## what takes longer too: faults, scenarios, endurance
+	@bash .ci/system-packages lab test
+	$(BIN)/python -m pytest $(T)
+
+bench: $(STAMP) ## measure against the bars of docs/quality.md; figures as JSON under var/bench
+	@bash .ci/system-packages lab
+	$(BIN)/python -m bench.push_to_healthy
+
+##@ Keep it
+lock: $(STAMP) ## write requirements/*.txt anew from pyproject.toml (needs uv)
+	uv pip compile -q --upgrade --generate-hashes --universal --python-version 3.11 --no-emit-index-url --no-header pyproject.toml -o requirements/run.txt
+	uv pip compile -q --upgrade --generate-hashes --universal --python-version 3.11 --no-emit-index-url --no-header pyproject.toml --group dev -o requirements/dev.txt
+
+clean: ## remove what was built here (a running demo is left alone: make demo-down)
+	rm -rf $(VENV) var/bench var/test .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .ansible
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
