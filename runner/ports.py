@@ -1,0 +1,180 @@
+"""The values and seams between the runner's rooms: what is handed over, and by whom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any, Protocol
+
+from margrave.lifecycle import Kind
+from margrave.secret import Secret
+
+Clock = Callable[[], datetime]
+
+
+def utc_now() -> datetime:
+    """The clock of a running process; tests hand in their own."""
+    return datetime.now(UTC)
+
+
+class NodeStatus(StrEnum):
+    """Whether a node was heard of lately."""
+
+    ACTIVE = "active"
+    STALE = "stale"
+    OFFLINE = "offline"
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node of this site as the runner's registry keeps it."""
+
+    name: str
+    address: str
+    port: int = 22
+    user: str = "margrave"
+    host_key: str = ""  # "ssh-ed25519 AAAA…", pinned at onboarding
+    labels: Mapping[str, str] = field(default_factory=dict)
+    capabilities: Mapping[str, Any] = field(default_factory=dict)
+    drain: bool = False
+    last_seen: datetime | None = None
+    status: NodeStatus = NodeStatus.OFFLINE
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """All that is needed to reach a node over SSH."""
+
+    name: str
+    address: str
+    port: int
+    user: str
+    key: str
+    host_key: str
+
+
+class Status(StrEnum):
+    """How a module call ended, seen from the runner."""
+
+    OK = "ok"
+    FAILED = "failed"
+    UNREACHABLE = "unreachable"
+    LOST = "lost"  # the run died: nobody knows how far the call came; its fence does
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One operation on one node: one module call."""
+
+    operation: str
+    kind: Kind
+    node: Target
+    arguments: Mapping[str, Any]
+    deadline: int  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a call came to; `data` is the module's own return value."""
+
+    operation: str
+    status: Status
+    data: Mapping[str, Any]
+    started: datetime
+    ended: datetime
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A line that a running operation says."""
+
+    operation: str
+    at: datetime
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What a node says of itself: the return value of workload_info or node_info."""
+
+    node: str
+    status: Status
+    data: Mapping[str, Any]
+    at: datetime
+    message: str = ""
+
+
+class Executor(Protocol):
+    """Carries module calls to nodes."""
+
+    def start(
+        self,
+        calls: Sequence[Call],
+        on_progress: Callable[[Progress], None],
+        on_result: Callable[[Result], None],
+    ) -> None:
+        """Begin these calls and return; each call gets exactly one result, from another thread."""
+
+    def observe(
+        self, nodes: Sequence[Target], deployments: Sequence[str] = ()
+    ) -> dict[str, Observation]:
+        """What runs on these nodes; every node has an entry, reachable or not."""
+
+    def inspect(self, node: Target) -> Observation:
+        """Capabilities and checks of one node."""
+
+    def cancel(self, operation: str) -> None:
+        """Stop waiting for an operation and end its processes; unknown ones are ignored."""
+
+    def stop(self) -> None:
+        """End everything that still runs and leave nothing behind."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRequest:
+    """A node to be onboarded, with the login that works on it today."""
+
+    name: str
+    address: str
+    port: int = 22
+    user: str = "root"
+    password: Secret | None = None
+    private_key: Secret | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    host_key: str = ""  # the fingerprint that is expected, or empty: what is met is pinned
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing a node needs, and what to do where it lacks it."""
+
+    name: str
+    ok: bool
+    detail: str
+    cure: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Onboarded:
+    """A node that has been added."""
+
+    node: Node
+    host_key: str  # its fingerprint, "SHA256:…"
+    checks: tuple[Check, ...]
+
+
+class Onboarding(Protocol):
+    """Adds nodes to the site and takes them off."""
+
+    def probe(self, address: str, port: int) -> str:
+        """The fingerprint of the host key at an address."""
+
+    def add(self, request: NodeRequest) -> Onboarded:
+        """Prepare the node and register it; the same again is harmless."""
+
+    def remove(self, name: str) -> None:
+        """Take our key off the node where it answers, and forget it."""
