@@ -177,7 +177,7 @@ class _Reader:
 
     def _integer(self, node: yaml.Node, path: tuple[str | int, ...], text: str) -> int | None:
         plain = text.lstrip("+-")
-        if len(plain) > 1 and plain.startswith("0") or ":" in text or "_" in text:
+        if (len(plain) > 1 and plain.startswith("0")) or ":" in text or "_" in text:
             self._warn(node, path, f"{text} is not read as a decimal number", "quote it")
         number = _yaml_integer(text)
         if number is None or abs(number) > _INT_LIMIT:

@@ -1,0 +1,94 @@
+"""Kinds of values that several documents share, each with its rule as a sentence."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Final
+
+from pydantic import AfterValidator
+
+from margrave import durations
+from margrave.errors import MargraveError
+from margrave.names import LABEL_CURE, is_label, is_uuid
+
+APPLICATION_ID: Final = re.compile(r"[-a-z0-9]{1,200}")
+# SemVer 2.0 without a leading v; Margo writes `_` for `+`, which no registry tag may hold.
+SEMVER: Final = re.compile(
+    r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)"
+    r"(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?([_+][0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?"
+)
+_DEVICE = re.compile(r"[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*(/\*)?")
+_COMPONENT = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+
+
+def _rule(fits: bool, message: str, cure: str, value: Any) -> Any:
+    """The value, or an error whose text carries the cure behind a bar."""
+    if not fits:
+        raise ValueError(f"{message} | {cure}")
+    return value
+
+
+def _matches(pattern: re.Pattern[str], message: str, cure: str) -> AfterValidator:
+    return AfterValidator(
+        lambda text: _rule(pattern.fullmatch(text) is not None, message, cure, text)
+    )
+
+
+def _duration(read: Any) -> AfterValidator:
+    def check(text: str) -> str:
+        try:
+            read(text)
+        except MargraveError as error:
+            raise ValueError(f"is no duration | {error.cure}") from error
+        return text
+
+    return AfterValidator(check)
+
+
+ApplicationId = Annotated[
+    str, _matches(APPLICATION_ID, "is not an application id", "small letters, digits, dashes")
+]
+ComponentName = Annotated[
+    str, _matches(_COMPONENT, "is not a component name", "small letters, digits, inner dashes")
+]
+Label = Annotated[
+    str, AfterValidator(lambda text: _rule(is_label(text), "is not a name", LABEL_CURE, text))
+]
+Uuid = Annotated[
+    str,
+    AfterValidator(
+        lambda text: _rule(is_uuid(text), "is not a UUID", "write hex groups 8-4-4-4-12", text)
+    ),
+]
+SemVer = Annotated[
+    str, _matches(SEMVER, "is not a semantic version", "write such as 1.2.3, without a v")
+]
+DeviceId = Annotated[
+    str, _matches(_DEVICE, "is not a device id", "write <site>/<node>, or <site>/* for any node")
+]
+OciRepository = Annotated[
+    str,
+    AfterValidator(
+        lambda text: _rule(
+            text.startswith("oci://") and len(text) > len("oci://"),
+            "is not an OCI repository",
+            "begin it with oci://",
+            text,
+        )
+    ),
+]
+Duration = Annotated[str, _duration(durations.seconds)]
+MargoDuration = Annotated[str, _duration(durations.margo_seconds)]
+
+
+def sorted_version(text: str) -> tuple[Any, ...]:
+    """A key that orders versions as SemVer does; what is no version comes first."""
+    match = SEMVER.fullmatch(text)
+    if match is None:
+        return (-1, -1, -1, (0,), text)
+    core = tuple(int(match[number]) for number in (1, 2, 3))
+    pre = (match[4] or "")[1:]
+    if not pre:
+        return (*core, (1,), "")
+    parts = tuple((0, int(p), "") if p.isdigit() else (1, 0, p) for p in pre.split("."))
+    return (*core, (0, parts), "")

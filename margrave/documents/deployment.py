@@ -1,0 +1,314 @@
+"""A deployment at a site: Margo's ApplicationDeployment (rc.3) with our additions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field
+
+from margrave import digest, durations, yaml_text
+from margrave.documents._fields import (
+    ApplicationId,
+    ComponentName,
+    DeviceId,
+    Label,
+    MargoDuration,
+    OciRepository,
+    SemVer,
+    Uuid,
+)
+from margrave.documents._reading import OURS, Part, findings_of
+from margrave.documents.constraints import DeviceConstraints
+from margrave.documents.extensions import Extensions
+from margrave.errors import DocumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from margrave.findings import Finding
+    from margrave.yaml_text import Parsed
+
+# Margo's property names are kept as they are written: fields are the document's words.
+# ruff: noqa: N815
+
+
+class Source(Part):
+    """Where Git holds a component's content."""
+
+    source: Annotated[str, Field(pattern=r"^components/[0-9a-f]{64}$")] | None = None
+
+
+class ComponentProperties(Part):
+    """Which component, and how long it may take."""
+
+    repository: OciRepository
+    revision: SemVer
+    wait: bool = True
+    timeout: MargoDuration | None = None
+
+
+class ComponentPart(Part):
+    """One component as the document writes it."""
+
+    name: ComponentName
+    properties: ComponentProperties
+    ours: Source = Field(default=Source(), alias=OURS)
+
+
+class ProfilePart(Part):
+    """The chosen profile with its components in their order."""
+
+    type: Literal["helm", "compose", "custom"]
+    components: Annotated[list[ComponentPart], Field(min_length=1)]
+    deviceConstraints: DeviceConstraints | None = None
+    ours: dict[str, Any] = Field(default={}, alias=OURS)
+
+
+class Target(Part):
+    """Where a parameter's value goes."""
+
+    pointer: str
+    components: Annotated[list[str], Field(min_length=1)]
+
+
+class ParameterPart(Part):
+    """A value and its targets."""
+
+    value: Any
+    targets: list[Target]
+
+
+class Metadata(Part):
+    """Name and place."""
+
+    name: Label
+    namespace: str
+    deviceId: DeviceId
+    labels: dict[str, str] = {}
+
+
+class Spec(Part):
+    """What runs."""
+
+    applicationId: ApplicationId
+    deploymentProfile: ProfilePart
+    parameters: dict[str, ParameterPart] = {}
+    ours: Extensions = Field(default=Extensions(), alias=OURS)
+
+
+class DeploymentPart(Part):
+    """The whole document."""
+
+    id: Uuid
+    metadata: Metadata
+    spec: Spec
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """A checked deployment document, with what identifies its content."""
+
+    document: DeploymentPart
+    raw: Mapping[str, Any]
+    revision: str
+    document_digest: str
+
+    @property
+    def id(self) -> str:
+        """The deployment's UUID, the same over all its versions."""
+        return self.document.id
+
+    @property
+    def name(self) -> str:
+        """The deployment's name at its site."""
+        return self.document.metadata.name
+
+    @property
+    def namespace(self) -> str:
+        """Helm's namespace; Compose ignores it."""
+        return self.document.metadata.namespace
+
+    @property
+    def device_id(self) -> str:
+        """`<site>/*` or `<site>/<node>`."""
+        return self.document.metadata.deviceId
+
+    @property
+    def application_id(self) -> str:
+        """The application's id."""
+        return self.document.spec.applicationId
+
+    @property
+    def profile_type(self) -> str:
+        """helm, compose or custom."""
+        return self.document.spec.deploymentProfile.type
+
+    @property
+    def device_constraints(self) -> dict[str, Any] | None:
+        """What the profile asks of a node, as written."""
+        found = self.raw["spec"]["deploymentProfile"].get("deviceConstraints")
+        return dict(found) if found else None
+
+    @property
+    def extensions(self) -> Extensions:
+        """Our additions, with defaults where the document is silent."""
+        return self.document.spec.ours
+
+    @property
+    def version(self) -> str | None:
+        """The application's version, where the author wrote it."""
+        return self.extensions.version
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        """The components in their order."""
+        return tuple(Component(part) for part in self.document.spec.deploymentProfile.components)
+
+    @property
+    def parameters(self) -> Mapping[str, ParameterPart]:
+        """Values and targets by name."""
+        return self.document.spec.parameters
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """Values alone, by name: the shape that requests use."""
+        return {name: one.value for name, one in self.parameters.items()}
+
+    @property
+    def writes_health_timeout(self) -> bool:
+        """Whether the document itself sets health.timeout, which then holds for all components."""
+        ours = self.raw["spec"].get(OURS) or {}
+        return "timeout" in (ours.get("health") or {})
+
+    def variables(self, component: str) -> dict[str, str]:
+        """What Compose interpolation sees of the parameters in this component."""
+        return {
+            target.pointer: as_text(parameter.value)
+            for _, parameter in sorted(self.parameters.items())
+            for target in parameter.targets
+            if component in target.components
+        }
+
+
+@dataclass(frozen=True)
+class Component:
+    """One component of a checked deployment."""
+
+    part: ComponentPart
+
+    @property
+    def name(self) -> str:
+        """The component's name, unique in its deployment."""
+        return self.part.name
+
+    @property
+    def repository(self) -> str:
+        """Where it comes from, or its identity when Git delivers it."""
+        return self.part.properties.repository
+
+    @property
+    def revision(self) -> str:
+        """The component's own version."""
+        return self.part.properties.revision
+
+    @property
+    def wait(self) -> bool:
+        """Whether the next component waits for this one."""
+        return self.part.properties.wait
+
+    @property
+    def timeout_seconds(self) -> int | None:
+        """From start to healthy, or None when the document is silent."""
+        written = self.part.properties.timeout
+        return durations.margo_seconds(written) if written else None
+
+    @property
+    def source(self) -> str | None:
+        """`components/<hex>` when Git delivers the content."""
+        return self.part.ours.source
+
+
+def read_deployment(data: bytes | str, file: str = "") -> Deployment:
+    """The checked document, or DocumentError with every finding."""
+    parsed = yaml_text.parse(data, file)
+    part, findings = findings_of(parsed, DeploymentPart)
+    if part is not None:
+        findings = _rules(parsed, part)
+    if findings or part is None:
+        raise DocumentError(findings)
+    exact = data.encode() if isinstance(data, str) else data
+    return Deployment(part, parsed.value, revision_of(parsed.value), digest.of_bytes(exact))
+
+
+def render(value: Mapping[str, Any]) -> bytes:
+    """The document's one text."""
+    return yaml_text.dump(dict(value)).encode()
+
+
+def revision_of(raw: Mapping[str, Any]) -> str:
+    """What runs, as a digest: the same at every site, whatever the policies around it."""
+    spec = raw["spec"]
+    content = {
+        "applicationId": spec["applicationId"],
+        "deploymentProfile": _content(spec["deploymentProfile"]),
+        "parameters": spec.get("parameters") or {},
+    }
+    return digest.of_bytes(digest.canonical_json(content))
+
+
+def as_text(value: object) -> str:
+    """A parameter's value as an environment variable holds it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (dict, list)):
+        return digest.canonical_json(value).decode()
+    return "" if value is None else str(value)
+
+
+def _content(profile: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {key: value for key, value in profile.items() if key != OURS}
+    kept["components"] = [_component_content(one) for one in profile["components"]]
+    return kept
+
+
+def _component_content(component: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {key: value for key, value in component.items() if key != OURS}
+    source = (component.get(OURS) or {}).get("source")
+    return {**kept, OURS: {"source": source}} if source else kept
+
+
+def _rules(parsed: Parsed, part: DeploymentPart) -> list[Finding]:
+    """What no single key can tell."""
+    findings = _component_rules(parsed, part)
+    names = {one.name for one in part.spec.deploymentProfile.components}
+    for name, parameter in part.spec.parameters.items():
+        for index, target in enumerate(parameter.targets):
+            path = ("spec", "parameters", name, "targets", index, "components")
+            findings += [
+                parsed.finding((*path, place), f'no component is called "{one}"', _known(names))
+                for place, one in enumerate(target.components)
+                if one not in names
+            ]
+    ours = part.spec.ours
+    if ours.priority == "urgent" and not ours.reason:
+        findings.append(
+            parsed.finding(("spec", OURS, "priority"), "urgent needs a reason", "add reason")
+        )
+    return findings
+
+
+def _component_rules(parsed: Parsed, part: DeploymentPart) -> list[Finding]:
+    findings, seen = [], set()
+    for index, component in enumerate(part.spec.deploymentProfile.components):
+        path = ("spec", "deploymentProfile", "components", index)
+        if component.name in seen:
+            findings.append(
+                parsed.finding((*path, "name"), f'"{component.name}" stands twice', "rename one")
+            )
+        seen.add(component.name)
+    return findings
+
+
+def _known(names: set[str]) -> str:
+    return f"known are {', '.join(sorted(names))}"

@@ -1,0 +1,119 @@
+"""Our additions to a deployment, `spec.x-margrave-extensions`: how, when and where, never what."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from margrave.documents._fields import Duration, Label
+from margrave.documents._reading import Part
+from margrave.error_classes import ErrorClass
+
+_BATCH = re.compile(r"all|canary|[1-9][0-9]{0,5}|([1-9][0-9]?|100)%")
+
+
+def _batch(text: str | int) -> str | int:
+    if isinstance(text, bool) or not _BATCH.fullmatch(str(text)):
+        raise ValueError("is not a batch | write all, canary, a number or a percentage")
+    return text
+
+
+def _class_retries(retries: dict[str, int]) -> dict[str, int]:
+    classes = [one.value for one in ErrorClass]
+    wrong = sorted(set(retries) - set(classes))
+    if wrong:
+        raise ValueError(f"names no error class: {wrong[0]} | known are {', '.join(classes)}")
+    return retries
+
+
+class LabelExpression(Part):
+    """A comparison of one label, as Kubernetes writes it."""
+
+    key: str
+    operator: Literal["In", "NotIn", "Exists", "DoesNotExist"]
+    values: list[str] = []
+
+
+class LabelSelector(Part):
+    """All of it must hold; an empty selector selects everything."""
+
+    matchLabels: dict[str, str] = {}  # noqa: N815 - Kubernetes' word
+    matchExpressions: list[LabelExpression] = []  # noqa: N815 - Kubernetes' word
+
+
+class Placement(Part):
+    """On which nodes of the site."""
+
+    nodes: Literal["all"] | Annotated[int, Field(ge=1)] | list[Label] = "all"
+    selector: LabelSelector | None = None
+    move: Literal["deny", "allow"] = "deny"
+
+
+class Strategy(Part):
+    """How an update goes over the nodes, and over a node."""
+
+    update: Literal["auto", "stop-first", "start-first"] = "auto"
+    batch: Annotated[str | int, AfterValidator(_batch)] = "canary"
+
+
+class Failure(Part):
+    """What follows a failed attempt."""
+
+    retries: Annotated[dict[str, Annotated[int, Field(ge=0)]], AfterValidator(_class_retries)] = {}
+    backoff: Duration = "5s"
+    then: Literal["rollback", "hold"] = "rollback"
+
+
+class Health(Part):
+    """How long until healthy, and how long it must stay so."""
+
+    timeout: Duration = "60s"
+    grace: Duration = "5s"
+
+
+class Window(Part):
+    """A repeating span of time in which work may start."""
+
+    cron: str
+    duration: Duration
+    timezone: str | None = None
+
+
+class Extensions(Part):
+    """All additions with their defaults."""
+
+    version: str | None = None
+    placement: Placement = Placement()
+    strategy: Strategy = Strategy()
+    failure: Failure = Failure()
+    health: Health = Health()
+    drift: Literal["heal", "report", "ignore"] = "heal"
+    windows: list[Window] = []
+    priority: Literal["urgent", "normal", "bulk"] = "normal"
+    reason: str | None = None
+    requires: list[Label] = []
+
+
+class Defaults(Part):
+    """A site's defaults: the same keys but what belongs to one release alone."""
+
+    placement: Placement | None = None
+    strategy: Strategy | None = None
+    failure: Failure | None = None
+    health: Health | None = None
+    drift: Literal["heal", "report", "ignore"] | None = None
+    windows: list[Window] | None = None
+    priority: Literal["urgent", "normal", "bulk"] | None = None
+
+
+class Policy(Part):
+    """How far a package may reach into a node of the site."""
+
+    privileged: Literal["deny", "allow"] = "deny"
+    host_paths: list[str] = []
+    devices: list[str] = []
+    host_namespaces: Literal["deny", "allow"] = "deny"
+    capabilities: list[str] = []
+    registries: list[str] = ["*"]
