@@ -1,1 +1,10 @@
-"""webhook"""
+"""The door for Git pushes: a forge says "look", and nothing it says is believed beyond that.
+
+Here: verifying the raw bytes, telling forges apart, mapping each payload to one small value.
+May use: flask, margrave. Never: Git, the database, the network, any other room.
+"""
+
+from webhook.door import door
+from webhook.push import Push
+
+__all__ = ["Push", "door"]

@@ -1,0 +1,143 @@
+"""POST /hooks/git: verify the raw bytes, then read them, then say "look" to the sink."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any, Final
+
+from flask import Blueprint, Response, jsonify, request
+from werkzeug.exceptions import RequestEntityTooLarge
+
+from margrave.secret import Secret
+from webhook.forges import FORGES, Delivery, Forge
+from webhook.problem import Turned, answer
+from webhook.push import Push
+from webhook.replays import Replays
+from webhook.repositories import names_one_of
+
+LIMIT: Final = 1024 * 1024  # a push of a thousand commits stays below half of it
+
+
+@dataclass(frozen=True, slots=True)
+class _Door:
+    secrets: Callable[[], Sequence[Secret]]
+    repositories: Sequence[str]
+    branch: str
+    sink: Callable[[Push], None]
+    now: Callable[[], float]
+    replays: Replays = field(default_factory=Replays)
+
+    def take(self, came: Delivery) -> tuple[HTTPStatus, dict[str, str]]:
+        """Status and body of the answer; raises Turned for what is not let in."""
+        forge = self._who(came)
+        payload = _payload(came.body)
+        event = forge.event(came, payload)
+        if event == "ping":
+            return HTTPStatus.OK, {"status": "pong"}
+        if event != "push":
+            return _ignored(f'"{event}" is not a push')
+        return self._hand_on(_push(forge, came, payload, self.repositories))
+
+    def _who(self, came: Delivery) -> Forge:
+        """The forge that sent it, its signature checked before a byte of the body is read."""
+        keys = [one.reveal().encode() for one in self.secrets() if one]
+        if not keys:
+            raise Turned(
+                HTTPStatus.UNAUTHORIZED, "no webhook secret is set here (set hooks.secrets)"
+            )
+        forge = next((one for one in FORGES if one.recognised(came)), None)
+        if forge is None:
+            raise Turned(
+                HTTPStatus.UNAUTHORIZED, "no forge's signature is there (sign the delivery)"
+            )
+        if not forge.verified(came, keys):
+            cure = "check the secret at both ends, and the clock where the time is signed"
+            raise Turned(
+                HTTPStatus.UNAUTHORIZED, f"{forge.name}: the signature does not fit ({cure})"
+            )
+        return forge
+
+    def _hand_on(self, push: Push) -> tuple[HTTPStatus, dict[str, str]]:
+        if push.branch != self.branch:
+            return _ignored(f'"{push.ref}" is not the branch {self.branch}')
+        if push.deletes:
+            return _ignored(f"the branch {self.branch} was deleted")
+        if names_one_of([push.repository], self.repositories) is None:
+            return _ignored("another repository")
+        if not self.replays.first_time(push.delivery):
+            return HTTPStatus.ACCEPTED, {"status": "duplicate", "id": push.delivery}
+        try:
+            self.sink(push)
+        except BaseException:
+            self.replays.forget(push.delivery)  # the forge sends it again, and then it counts
+            raise
+        return HTTPStatus.ACCEPTED, {"status": "accepted", "id": push.delivery}
+
+
+def door(
+    secrets: Sequence[Secret] | Callable[[], Sequence[Secret]],
+    repositories: Sequence[str],
+    branch: str,
+    sink: Callable[[Push], None],
+    now: Callable[[], float] = time.time,
+) -> Blueprint:
+    """A blueprint with POST /hooks/git that calls the sink once per push to the branch.
+
+    `secrets` are all valid at once (rotation needs two); a callable is asked at each delivery.
+    Without a secret every delivery is refused.
+    """
+    ask = secrets if callable(secrets) else lambda: secrets
+    inside = _Door(ask, tuple(repositories), branch, sink, now)
+    blueprint = Blueprint("webhook", __name__)
+
+    @blueprint.post("/hooks/git")
+    def take() -> Response:
+        try:
+            status, body = inside.take(_delivery(inside.now()))
+        except Turned as turned:
+            return answer(turned)
+        response = jsonify(body)
+        response.status_code = status
+        return response
+
+    return blueprint
+
+
+def _delivery(at: float) -> Delivery:
+    request.max_content_length = LIMIT
+    try:
+        body = request.get_data(cache=False)
+    except RequestEntityTooLarge as large:
+        detail = f"a delivery has at most {LIMIT} bytes (send push events only)"
+        raise Turned(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail) from large
+    return Delivery({key.lower(): value for key, value in request.headers.items()}, body, at)
+
+
+def _payload(body: bytes) -> Mapping[str, Any]:
+    try:
+        payload = json.loads(body)
+    except (ValueError, RecursionError) as broken:
+        detail = "the body is not JSON (set the webhook's content type to application/json)"
+        raise Turned(HTTPStatus.BAD_REQUEST, detail) from broken
+    if not isinstance(payload, dict):
+        raise Turned(HTTPStatus.BAD_REQUEST, "the body is not a JSON object")
+    return payload
+
+
+def _push(
+    forge: Forge, came: Delivery, payload: Mapping[str, Any], repositories: Sequence[str]
+) -> Push:
+    told = forge.read(payload)
+    named = names_one_of(told.repositories, repositories) or next(iter(told.repositories), "")
+    # A sender without delivery ids is known by what it sent.
+    delivery = forge.delivery(came) or hashlib.sha256(came.body).hexdigest()
+    return Push(forge.name, named, told.ref, told.commit, delivery[:200])
+
+
+def _ignored(why: str) -> tuple[HTTPStatus, dict[str, str]]:
+    return HTTPStatus.ACCEPTED, {"status": "ignored", "reason": why}

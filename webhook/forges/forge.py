@@ -1,0 +1,67 @@
+"""What the door wants to know of a forge: how it is recognised, verified and read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+URLS: Final = ("clone_url", "ssh_url", "html_url", "git_url", "url")
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One request as it came: headers by small name, the raw bytes, the time of arrival."""
+
+    headers: Mapping[str, str]
+    body: bytes
+    at: float
+
+    def header(self, name: str) -> str:
+        """The header's value, empty when it was not sent."""
+        return self.headers.get(name.lower(), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a payload says: where, which ref, which commit. None of it is believed later."""
+
+    repositories: tuple[str, ...]
+    ref: str
+    commit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Forge:
+    """One row of the table."""
+
+    name: str
+    recognised: Callable[[Delivery], bool]
+    verified: Callable[[Delivery, Sequence[bytes]], bool]
+    event: Callable[[Delivery, Mapping[str, Any]], str]  # "push", "ping", or anything else
+    delivery: Callable[[Delivery], str]
+    read: Callable[[Mapping[str, Any]], Told]
+
+
+def text(value: object) -> str:
+    """The value where it is text, else nothing: a payload may hold anything anywhere."""
+    return value if isinstance(value, str) else ""
+
+
+def mapping(value: object) -> Mapping[str, Any]:
+    """The value where it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def urls(repository: Mapping[str, Any], keys: Sequence[str] = URLS) -> tuple[str, ...]:
+    """All addresses that a repository's object tells, the first the one to show."""
+    return tuple(url for key in keys if (url := text(repository.get(key))))
+
+
+def read_push(payload: Mapping[str, Any]) -> Told:
+    """The shape that GitHub, Gitea, Forgejo and Gogs share."""
+    return Told(
+        repositories=urls(mapping(payload.get("repository"))),
+        ref=text(payload.get("ref")),
+        commit=text(payload.get("after")),
+    )
