@@ -1,0 +1,48 @@
+"""An identity: who is asking, in which role, for which sites."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+
+class Role(StrEnum):
+    """What somebody may do; each of viewer, operator, admin holds the ones before it."""
+
+    VIEWER = "viewer"
+    OPERATOR = "operator"
+    ADMIN = "admin"
+    SITE = "site"  # a runner: its own reports, heartbeats, site and repository, nothing else
+
+
+_RANK: Final = {Role.VIEWER: 1, Role.OPERATOR: 2, Role.ADMIN: 3, Role.SITE: 0}
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who asks; `sites` is None where all sites are theirs."""
+
+    name: str
+    role: Role
+    sites: frozenset[str] | None = None
+
+    @property
+    def actor(self) -> str:
+        """The name that audit, requests and commits carry."""
+        return self.name
+
+    @property
+    def is_site(self) -> bool:
+        """Whether a runner asks."""
+        return self.role is Role.SITE
+
+    def may(self, needs: Role) -> bool:
+        """Whether this role holds the one needed."""
+        if self.is_site or needs is Role.SITE:
+            return self.role is needs
+        return _RANK[self.role] >= _RANK[needs]
+
+    def sees(self, site: str) -> bool:
+        """Whether the site is theirs."""
+        return self.sites is None or site in self.sites

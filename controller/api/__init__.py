@@ -1,0 +1,6 @@
+"""What the controller answers over HTTP, as one table of routes.
+
+Lives here: reading requests (bodies, cursors, who is asking), the handlers of each resource, and
+the shape of every error. May use: margrave, flask, and the controller's other rooms through the
+parts that app.py hands over. Never: SQL, Git, templates.
+"""

@@ -1,0 +1,156 @@
+"""Every refusal as RFC 9457 problem details."""
+
+from __future__ import annotations
+
+import logging
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Final
+
+from flask import Flask, Response, g, json
+from werkzeug.exceptions import HTTPException, MethodNotAllowed, TooManyRequests
+
+from margrave.errors import (
+    Conflict,
+    DocumentError,
+    MargraveError,
+    NotFound,
+    Refused,
+    SettingsError,
+    UnsafeArchive,
+    Unreachable,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from margrave.findings import Finding
+
+LOG = logging.getLogger(__name__)
+
+# The product's errors and the status that tells each of them; the first that fits is taken.
+STATUS_OF: Final[tuple[tuple[type[MargraveError], int], ...]] = (
+    (DocumentError, 422),
+    (SettingsError, 422),
+    (UnsafeArchive, 422),
+    (NotFound, 404),
+    (Conflict, 409),
+    (Refused, 422),
+    (Unreachable, 503),
+    (MargraveError, 422),
+)
+
+
+class Problem(Exception):
+    """A refusal with its status; `errors` are findings at places of the request."""
+
+    def __init__(
+        self,
+        status: int,
+        detail: str,
+        *,
+        cure: str = "",
+        errors: Iterable[Finding] = (),
+        headers: Mapping[str, str] | None = None,
+        more: Mapping[str, object] | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+        self.cure = cure
+        self.errors = tuple(errors)
+        self.headers = dict(headers or {})
+        self.more = dict(more or {})
+
+
+def invalid(findings: Iterable[Finding], detail: str = "") -> Problem:
+    """422 with all findings at once."""
+    found = tuple(findings)
+    return Problem(422, detail or _count(len(found)), errors=found)
+
+
+def not_found(what: str, name: str) -> Problem:
+    """404 for a thing named in the path."""
+    return Problem(404, f'there is no {what} "{name}"', cure=f"list the {what}s that exist")
+
+
+def error_entry(finding: Finding) -> dict[str, object]:
+    """A finding as an entry of `errors`."""
+    entry: dict[str, object] = {
+        "pointer": finding.pointer,
+        "code": finding.code,
+        "detail": finding.message,
+    }
+    if finding.cure:
+        entry["cure"] = finding.cure
+    for key in ("file", "line", "column"):
+        if value := getattr(finding, key):
+            entry[key] = value
+    return entry
+
+
+def answer(problem: Problem) -> Response:
+    """The response that tells a problem."""
+    body = {
+        "type": "about:blank",
+        "title": HTTPStatus(problem.status).phrase,
+        "status": problem.status,
+        "detail": problem.detail,
+        "cure": problem.cure,
+        "errors": [error_entry(finding) for finding in problem.errors],
+        "request_id": g.get("request_id", ""),
+        **problem.more,
+    }
+    return Response(
+        json.dumps(body),
+        status=problem.status,
+        content_type="application/problem+json",
+        headers=problem.headers,
+    )
+
+
+def of_error(error: MargraveError) -> Problem:
+    """The problem that one of the product's own errors is."""
+    status = next(code for kind, code in STATUS_OF if isinstance(error, kind))
+    findings = getattr(error, "findings", ())
+    detail = _count(len(findings)) if findings else error.message
+    return Problem(status, detail, cure=error.cure, errors=findings)
+
+
+def of_http(error: HTTPException) -> Problem:
+    """The problem that one of Flask's own refusals is."""
+    headers = {}
+    if isinstance(error, MethodNotAllowed) and error.valid_methods:
+        headers["Allow"] = ", ".join(sorted(error.valid_methods))
+    if isinstance(error, TooManyRequests):
+        headers["Retry-After"] = "10"
+    status = error.code or 500
+    return Problem(status, _WORDS.get(status, error.description or ""), headers=headers)
+
+
+_WORDS: Final = {
+    400: "the request cannot be read as HTTP with a JSON body",
+    404: "there is nothing at this address; /openapi.json lists what there is",
+    405: "this address does not take that method; Allow lists those it takes",
+    413: "the body is larger than this address takes",
+    415: "the body's encoding is not one this address takes",
+}
+
+
+def _unexpected(error: Exception) -> Response:
+    # The trace belongs in the log, where the request id finds it; never in an answer.
+    LOG.error("request failed: %s", type(error).__name__, exc_info=error)
+    return answer(
+        Problem(500, "an error inside the controller; its log tells more under this request id")
+    )
+
+
+def _count(number: int) -> str:
+    return "1 finding" if number == 1 else f"{number} findings"
+
+
+def register(app: Flask) -> None:
+    """Make every error of the application an RFC 9457 answer."""
+    app.register_error_handler(Problem, answer)
+    app.register_error_handler(MargraveError, lambda error: answer(of_error(error)))
+    app.register_error_handler(HTTPException, lambda error: answer(of_http(error)))
+    app.register_error_handler(Exception, _unexpected)

@@ -1,0 +1,55 @@
+"""Queries of events: appended in the transaction of what they tell, read by their id."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import func, insert, select
+
+from controller.store.models import Event
+from controller.store.shapes import stamp
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from sqlalchemy.orm import Session
+
+    from controller.store.words import EventKind
+
+
+def append(
+    session: Session,
+    kind: EventKind,
+    data: Mapping[str, Any],
+    site: str | None,
+    deployment: str | None,
+    now: datetime,
+) -> None:
+    """Store an event; `data` is the resource, to which the time is added where it has none."""
+    session.execute(
+        insert(Event).values(
+            event=kind,
+            at=now,
+            data={**data, "at": data.get("at") or stamp(now)},
+            site=site,
+            deployment=deployment,
+        )
+    )
+
+
+def newest_id(session: Session) -> int:
+    """The newest event's id, 0 before the first."""
+    return session.scalar(select(func.max(Event.id))) or 0
+
+
+def oldest_id(session: Session) -> int:
+    """The oldest event's id that is kept, 0 when none is."""
+    return session.scalar(select(func.min(Event.id))) or 0
+
+
+def since(session: Session, after: int, limit: int) -> list[dict[str, Any]]:
+    """Events behind an id, in order: id, event, data, site, deployment."""
+    columns = (Event.id, Event.event, Event.data, Event.site, Event.deployment)
+    query = select(*columns).where(Event.id > after).order_by(Event.id).limit(limit)
+    return [{**row._mapping, "event": row.event.value} for row in session.execute(query)]

@@ -1,0 +1,82 @@
+"""Queries of the history: every transition of every placement, in the order it was told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import func, insert, select
+
+from controller.store.models import History
+from controller.store.shapes import stamp
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sqlalchemy.orm import Session
+
+Row = tuple[tuple[int], dict[str, Any]]
+
+
+def add(session: Session, deployment: int, row: Mapping[str, Any]) -> None:
+    """Store a transition of the deployment with that key; `row` by column names."""
+    session.execute(insert(History).values(deployment=deployment, **row))
+
+
+def of_deployment(
+    session: Session, key: int, deployment_id: str, *, after: int = 0, limit: int = 200
+) -> list[Row]:
+    """A deployment's history, oldest first, with the key of each row."""
+    query = (
+        select(History)
+        .where(History.deployment == key, History.id > after)
+        .order_by(History.id)
+        .limit(limit)
+    )
+    return [((row.id,), shape(row, deployment_id)) for row in session.scalars(query)]
+
+
+def recent(session: Session, key: int, deployment_id: str, limit: int) -> list[dict[str, Any]]:
+    """The newest transitions of a deployment, newest first."""
+    query = (
+        select(History).where(History.deployment == key).order_by(History.id.desc()).limit(limit)
+    )
+    return [shape(row, deployment_id) for row in session.scalars(query)]
+
+
+def irregular(session: Session) -> int:
+    """How many transitions outside the table were told."""
+    query = select(func.count()).select_from(History).where(History.irregular)
+    return session.scalar(query) or 0
+
+
+def versions(session: Session, key: int) -> dict[str, str | None]:
+    """Revisions that a deployment has had, and the version of each."""
+    query = select(History.revision, History.version).where(History.deployment == key).distinct()
+    return {row.revision: row.version for row in session.execute(query) if row.revision}
+
+
+def shape(row: History, deployment_id: str) -> dict[str, Any]:
+    """The resource of the API."""
+    return {
+        "at": stamp(row.at),
+        "deployment": deployment_id,
+        "node": row.node,
+        "incarnation": row.incarnation,
+        "from": row.from_state.value if row.from_state else None,
+        "to": row.to_state.value,
+        "actor": row.actor,
+        "reason": row.reason,
+        "operation": row.operation,
+        "attempt": row.attempt,
+        "revision": row.revision,
+        "version": row.version,
+        "commit": row.commit,
+        "error": row.error,
+        "irregular": row.irregular,
+    }
+
+
+def transitions_by_target(session: Session) -> dict[str, int]:
+    """How many transitions led to each state."""
+    query = select(History.to_state, func.count()).group_by(History.to_state)
+    return {state.value: number for state, number in session.execute(query)}
