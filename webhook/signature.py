@@ -46,6 +46,7 @@ def _standard_key(secret: bytes) -> bytes:
 
 
 def _any_equal(given: str, wanted: Iterable[str]) -> bool:
-    # A sum looks at every candidate, where any() stops at the first: how many secrets there are shall not show in the time taken.
+    # A sum looks at every candidate, any() stops at the first: which secret fits shall not show
+    # in the time taken.
     ours = given.encode("utf-8", "replace")
     return sum(hmac.compare_digest(ours, one.encode()) for one in wanted) > 0
