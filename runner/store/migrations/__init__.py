@@ -1,0 +1,1 @@
+"""Steps from one schema to the next, in order; run when the store is opened."""
