@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
 from margrave.documents._fields import Duration, Label
 from margrave.documents._reading import Part
 from margrave.error_classes import ErrorClass
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _BATCH = re.compile(r"all|canary|[1-9][0-9]{0,5}|([1-9][0-9]?|100)%")
 
@@ -117,3 +120,12 @@ class Policy(Part):
     host_namespaces: Literal["deny", "allow"] = "deny"
     capabilities: list[str] = []
     registries: list[str] = ["*"]
+
+
+def with_defaults(written: Mapping[str, Any], defaults: Mapping[str, Any]) -> Extensions:
+    """What holds for a deployment: what it writes, then the site's defaults, then ours."""
+    merged = dict(defaults)
+    for key, value in written.items():
+        below = merged.get(key)
+        merged[key] = {**below, **value} if isinstance(below, dict) else value
+    return Extensions.model_validate(merged)
