@@ -16,8 +16,8 @@ from margrave.errors import (
     NotFound,
     Refused,
     SettingsError,
-    UnsafeArchive,
     Unreachable,
+    UnsafeArchive,
 )
 
 if TYPE_CHECKING:

@@ -72,7 +72,9 @@ class Broker:
         """Something was stored: look now."""
         self._woken.set()
 
-    def hint(self, name: str, site: str | None = None, data: Mapping[str, Any] | None = None) -> None:
+    def hint(
+        self, name: str, site: str | None = None, data: Mapping[str, Any] | None = None
+    ) -> None:
         """Tell the runner of a site (or all of them) to look; lost hints do no harm."""
         message = Message(f"hint:{name}", dict(data or {}), site=site)
         for client in tuple(self._clients):
@@ -111,7 +113,7 @@ class Broker:
             self._woken.clear()
             try:
                 self._hand_on()
-            except Exception:  # noqa: BLE001 - a database that is ill now may be well in a second
+            except Exception:
                 LOG.exception("events cannot be read; trying again")
                 self._stopped.wait(POLL)
 

@@ -1,0 +1,207 @@
+"""Queries of access: people, tokens, runners' tokens and sign-in sessions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from sqlalchemy import delete, func, or_, select, update
+
+from controller.store.models import LoginSession, SiteToken, Token, User
+from controller.store.shapes import stamp
+from controller.store.words import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from sqlalchemy.orm import Session
+
+# Writing the time of each use would turn every read into a write.
+USED_EVERY: Final = timedelta(minutes=5)
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Whom a token or session speaks for; `site` is set for a runner's."""
+
+    id: str
+    name: str
+    role: str
+    sites: tuple[str, ...] | None
+    site: str | None = None
+    stale_use: bool = False  # the stored time of use is old enough to write a new one
+    csrf: str = ""
+
+
+def token(session: Session, digest: str, now: datetime) -> Holder | None:
+    """The holder of a valid API token or runner's token."""
+    row = session.scalar(select(Token).where(Token.digest == digest))
+    if row is not None:
+        if not _valid(row, now):
+            return None
+        user = session.get(User, row.user) if row.user else None
+        if user is not None and user.disabled:
+            return None
+        name, role, sites = (
+            (user.name, user.role, user.sites) if user else (row.name, row.role, row.sites)
+        )
+        return Holder(row.id, name, role.value, _tuple(sites), None, _unused(row, now))
+    own = session.scalar(select(SiteToken).where(SiteToken.digest == digest))
+    if own is None or not _valid(own, now):
+        return None
+    return Holder(own.id, f"site:{own.site}", "site", (own.site,), own.site, _unused(own, now))
+
+
+def used(session: Session, holder: Holder, now: datetime) -> None:
+    """Note that a token is in use."""
+    kind = SiteToken if holder.site else Token
+    session.execute(update(kind).where(kind.id == holder.id).values(last_used_at=now))
+
+
+def add_token(session: Session, values: Mapping[str, Any]) -> None:
+    """Store a token; `values` by column names."""
+    session.add(Token(**values))
+
+
+def tokens(
+    session: Session, now: datetime, *, after: str | None, limit: int
+) -> list[tuple[tuple[str], dict[str, Any]]]:
+    """Tokens that are still valid, by id; never the token itself."""
+    query = select(Token).where(Token.revoked_at.is_(None)).order_by(Token.id).limit(limit)
+    query = query.where(or_(Token.expires_at.is_(None), Token.expires_at > now))
+    if after is not None:
+        query = query.where(Token.id > after)
+    return [((row.id,), _token_shape(row)) for row in session.scalars(query)]
+
+
+def revoke(session: Session, token_id: str, now: datetime) -> bool:
+    """Revoke a token; whether there was one."""
+    return _revoke(session.get(Token, token_id), now)
+
+
+def add_site_token(session: Session, values: Mapping[str, Any]) -> None:
+    """Store a runner's token; `values` by column names."""
+    session.add(SiteToken(**values))
+
+
+def site_tokens(session: Session, site: str, now: datetime) -> list[str]:
+    """Ids of a site's valid tokens, the eldest first."""
+    query = select(SiteToken).where(SiteToken.site == site).order_by(SiteToken.created_at)
+    return [row.id for row in session.scalars(query) if _valid(row, now)]
+
+
+def revoke_site_token(session: Session, site: str, token_id: str, now: datetime) -> bool:
+    """Revoke a runner's token; whether the site has it."""
+    row = session.get(SiteToken, token_id)
+    return _revoke(row if row and row.site == site else None, now)
+
+
+def user(session: Session, name: str) -> dict[str, Any] | None:
+    """A person with the stored hash, or None; disabled ones too."""
+    row = session.get(User, name)
+    return {**_user_shape(row), "password_hash": row.password_hash} if row else None
+
+
+def users(
+    session: Session, *, after: str | None, limit: int
+) -> list[tuple[tuple[str], dict[str, Any]]]:
+    """People by name."""
+    query = select(User).order_by(User.name).limit(limit)
+    if after is not None:
+        query = query.where(User.name > after)
+    return [((row.name,), _user_shape(row)) for row in session.scalars(query)]
+
+
+def add_user(session: Session, values: Mapping[str, Any]) -> None:
+    """Store a person; `values` by column names."""
+    session.add(User(**values))
+    session.flush()
+
+
+def change_user(session: Session, name: str, values: Mapping[str, Any]) -> None:
+    """Change a person; a new password or being disabled ends all sessions."""
+    row = session.get_one(User, name)
+    for key, value in values.items():
+        setattr(row, key, value)
+    if "password_hash" in values or values.get("disabled"):
+        session.execute(delete(LoginSession).where(LoginSession.user == name))
+
+
+def remove_user(session: Session, name: str) -> None:
+    """Remove a person with tokens and sessions."""
+    session.execute(delete(Token).where(Token.user == name))
+    session.execute(delete(LoginSession).where(LoginSession.user == name))
+    session.execute(delete(User).where(User.name == name))
+
+
+def admins(session: Session) -> int:
+    """How many people can still sign in as admin."""
+    query = select(func.count()).select_from(User)
+    return session.scalar(query.where(User.role == Role.ADMIN, User.disabled.is_(False))) or 0
+
+
+def open_session(session: Session, values: Mapping[str, Any], now: datetime) -> None:
+    """Store a sign-in; those that have ended are swept on the way."""
+    session.execute(delete(LoginSession).where(LoginSession.expires_at <= now))
+    session.add(LoginSession(**values))
+
+
+def signed_in(session: Session, digest: str, now: datetime) -> Holder | None:
+    """The person of a valid session."""
+    row = session.get(LoginSession, digest)
+    if row is None or row.expires_at <= now:
+        return None
+    person = session.get_one(User, row.user)
+    if person.disabled:
+        return None
+    return Holder(person.name, person.name, person.role.value, _tuple(person.sites), csrf=row.csrf)
+
+
+def close_session(session: Session, digest: str) -> None:
+    """Sign out."""
+    session.execute(delete(LoginSession).where(LoginSession.digest == digest))
+
+
+def _valid(row: Token | SiteToken, now: datetime) -> bool:
+    return row.revoked_at is None and (row.expires_at is None or row.expires_at > now)
+
+
+def _unused(row: Token | SiteToken, now: datetime) -> bool:
+    return row.last_used_at is None or now - row.last_used_at > USED_EVERY
+
+
+def _revoke(row: Token | SiteToken | None, now: datetime) -> bool:
+    if row is None or row.revoked_at is not None:
+        return False
+    row.revoked_at = now
+    return True
+
+
+def _tuple(sites: Sequence[str] | None) -> tuple[str, ...] | None:
+    return tuple(sites) if sites is not None else None
+
+
+def _token_shape(row: Token) -> dict[str, Any]:
+    return {
+        "id": row.id,
+        "name": row.name,
+        "role": row.role.value,
+        "sites": row.sites,
+        "user": row.user,
+        "created_by": row.created_by,
+        "created_at": stamp(row.created_at),
+        "expires_at": stamp(row.expires_at),
+        "last_used_at": stamp(row.last_used_at),
+    }
+
+
+def _user_shape(row: User) -> dict[str, Any]:
+    return {
+        "name": row.name,
+        "role": row.role.value,
+        "sites": row.sites,
+        "disabled": row.disabled,
+        "created_at": stamp(row.created_at),
+    }

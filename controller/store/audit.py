@@ -1,0 +1,97 @@
+"""The audit: who did what, from where, with which outcome; every entry covers the one before."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from sqlalchemy import select
+
+from controller.store.models import AuditEntry
+from controller.store.shapes import stamp
+from margrave.digest import canonical_json
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from sqlalchemy.orm import Session
+
+BEGINNING: Final = "0" * 64
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """What is written down."""
+
+    actor: str
+    action: str
+    target: str
+    outcome: str
+    address: str | None = None
+    trace: str | None = None
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+
+def add(session: Session, deed: Deed, at: datetime) -> None:
+    """Append an entry. Times are kept to the millisecond, so both databases hash alike."""
+    at = at.replace(microsecond=at.microsecond // 1000 * 1000)
+    query = select(AuditEntry.hash).order_by(AuditEntry.id.desc()).limit(1)
+    previous = session.scalar(query) or BEGINNING
+    entry = AuditEntry(
+        at=at,
+        actor=deed.actor,
+        address=deed.address,
+        action=deed.action,
+        target=deed.target,
+        outcome=deed.outcome,
+        trace=deed.trace,
+        detail=dict(deed.detail),
+        previous=previous,
+        hash="",
+    )
+    entry.hash = _hash(entry)
+    session.add(entry)
+    session.flush()
+
+
+def listing(
+    session: Session, *, after: int | None, limit: int
+) -> list[tuple[tuple[int], dict[str, Any]]]:
+    """Entries, newest first."""
+    query = select(AuditEntry).order_by(AuditEntry.id.desc()).limit(limit)
+    if after is not None:
+        query = query.where(AuditEntry.id < after)
+    return [((row.id,), _shape(row)) for row in session.scalars(query)]
+
+
+def broken_at(session: Session) -> int | None:
+    """The first entry that is not what was written, or None."""
+    previous = BEGINNING
+    query = select(AuditEntry).order_by(AuditEntry.id).execution_options(yield_per=1000)
+    for row in session.scalars(query):
+        if row.previous != previous or row.hash != _hash(row):
+            return row.id
+        previous = row.hash
+    return None
+
+
+def _hash(row: AuditEntry) -> str:
+    told = (row.previous, stamp(row.at), row.actor, row.address, row.action, row.target)
+    return hashlib.sha256(canonical_json([*told, row.outcome, row.trace, row.detail])).hexdigest()
+
+
+def _shape(row: AuditEntry) -> dict[str, Any]:
+    return {
+        "id": row.id,
+        "at": stamp(row.at),
+        "actor": row.actor,
+        "address": row.address,
+        "action": row.action,
+        "target": row.target,
+        "outcome": row.outcome,
+        "request_id": row.trace,
+        "detail": row.detail,
+        "hash": row.hash,
+    }

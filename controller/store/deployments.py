@@ -1,0 +1,176 @@
+"""Queries of deployments: the resource, lists by keyset, and their numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import func, or_, select
+
+from controller.store import placements
+from controller.store.freshness import overall
+from controller.store.models import Deployment, Site
+from controller.store.shapes import stamp
+from margrave.lifecycle import Freshness, Outcome, State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
+
+    from sqlalchemy import ColumnElement
+    from sqlalchemy.orm import Session
+
+    from controller.store.freshness import Moment
+
+Row = tuple[tuple[int], dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which deployments a list is to show; deleted ones only with their state."""
+
+    site: str | None = None
+    app: str | None = None
+    name: str | None = None
+    state: State | None = None
+    outcome: Outcome | None = None
+    q: str | None = None
+    sites: frozenset[str] | None = None  # those that the asker may see; None is all
+
+    def conditions(self) -> list[ColumnElement[bool]]:
+        """The same as SQL."""
+        found: list[ColumnElement[bool]] = [
+            Deployment.state == self.state if self.state else Deployment.state != State.DELETED
+        ]
+        for column, value in (
+            (Deployment.site, self.site),
+            (Deployment.app, self.app),
+            (Deployment.name, self.name),
+            (Deployment.outcome, self.outcome),
+        ):
+            if value is not None:
+                found.append(column == value)
+        if self.q:
+            columns = (Deployment.name, Deployment.app, Deployment.site, Deployment.id)
+            found.append(or_(*(column.icontains(self.q, autoescape=True) for column in columns)))
+        if self.sites is not None:
+            found.append(Deployment.site.in_(self.sites))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A deployment found by its id."""
+
+    key: int
+    id: str
+    site: str
+    in_git: bool
+    state: State
+
+
+def find(session: Session, deployment_id: str, site: str | None = None) -> Key | None:
+    """The deployment of an id; where sites share one, the one in Git, then the newest."""
+    query = (
+        select(Deployment)
+        .where(Deployment.id == deployment_id)
+        .order_by(Deployment.in_git.desc(), Deployment.key.desc())
+        .limit(1)
+    )
+    if site is not None:
+        query = query.where(Deployment.site == site)
+    row = session.scalar(query)
+    return Key(row.key, row.id, row.site, row.in_git, row.state) if row else None
+
+
+def adopt(session: Session, deployment_id: str, site: str, app: str, now: datetime) -> Key:
+    """A deployment that only the runner knows (a database made anew): kept until Git tells more."""
+    row = Deployment(
+        id=deployment_id,
+        site=site,
+        name=deployment_id,
+        app=app,
+        profile="",
+        in_git=False,
+        state=State.PENDING,
+        outcome=Outcome.PENDING,
+        created_at=now,
+        updated_at=now,
+    )
+    session.add(row)
+    session.flush()
+    return Key(row.key, row.id, row.site, row.in_git, row.state)
+
+
+def resource(session: Session, key: int, moment: Moment) -> dict[str, Any]:
+    """The resource of one deployment."""
+    return _resources(session, [session.get_one(Deployment, key)], moment)[0]
+
+
+def manifest(session: Session, key: int) -> str | None:
+    """The YAML as in Git; the last one after a delete."""
+    return session.get_one(Deployment, key).document
+
+
+def listing(
+    session: Session, wanted: Wanted, moment: Moment, *, after: int | None, limit: int
+) -> list[Row]:
+    """Resources, newest first, with the key of each."""
+    query = select(Deployment).where(*wanted.conditions()).order_by(Deployment.key.desc())
+    if after is not None:
+        query = query.where(Deployment.key < after)
+    rows = session.scalars(query.limit(limit)).all()
+    return [
+        ((row.key,), shown)
+        for row, shown in zip(rows, _resources(session, rows, moment), strict=True)
+    ]
+
+
+def by_state(session: Session) -> dict[tuple[str, str, str], int]:
+    """How many deployments there are of each site, state and outcome."""
+    columns = (Deployment.site, Deployment.state, Deployment.outcome)
+    query = select(*columns, func.count()).where(Deployment.state != State.DELETED)
+    return {
+        (site, state.value, outcome.value): number
+        for site, state, outcome, number in session.execute(query.group_by(*columns))
+    }
+
+
+def _resources(
+    session: Session, rows: Sequence[Deployment], moment: Moment
+) -> list[dict[str, Any]]:
+    found = placements.of_deployments(session, [row.key for row in rows], moment)
+    seen = _sites_seen(session, {row.site for row in rows})
+    return [shape(row, found.get(row.key, []), moment.site(seen.get(row.site))) for row in rows]
+
+
+def _sites_seen(session: Session, names: Iterable[str]) -> dict[str, datetime | None]:
+    query = select(Site.name, Site.last_seen).where(Site.name.in_(list(names)))
+    return {row.name: row.last_seen for row in session.execute(query)}
+
+
+def shape(row: Deployment, own: list[dict[str, Any]], site: Freshness) -> dict[str, Any]:
+    """The resource of the API."""
+    parts = [Freshness(one["freshness"]) for one in own if one["state"] != State.DELETED]
+    return {
+        "id": row.id,
+        "name": row.name,
+        "app": row.app,
+        "version": row.version,
+        "profile": row.profile,
+        "site": row.site,
+        "state": row.state.value,
+        "outcome": row.outcome.value,
+        "freshness": overall(parts, site).value,
+        "revision": row.revision,
+        "document_digest": row.document_digest,
+        "commit": row.commit,
+        "parameters": row.parameters,
+        "created_at": stamp(row.created_at),
+        "updated_at": stamp(row.updated_at),
+        "request": row.request,
+        "author": row.author,
+        "in_git": row.in_git,
+        "findings": row.findings,
+        "deleted_at": stamp(row.deleted_at),
+    }

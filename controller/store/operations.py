@@ -1,0 +1,126 @@
+"""Queries of operations (a module call on a node) and of their logs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import func, select
+
+from controller.store.models import Deployment, Operation, OperationLog
+from controller.store.shapes import stamp
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from sqlalchemy.orm import Session
+
+    from margrave.lifecycle import Kind
+
+Row = tuple[tuple[int], dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which operations a list is to show."""
+
+    deployment: str | None = None
+    site: str | None = None
+    node: str | None = None
+    state: str | None = None
+    sites: frozenset[str] | None = None
+
+
+def save(session: Session, operation_id: str, values: Mapping[str, Any]) -> None:
+    """Write an operation's present state; `values` by column names."""
+    row = session.scalar(select(Operation).where(Operation.id == operation_id))
+    if row is None:
+        row = Operation(id=operation_id)
+        session.add(row)
+    for name, value in values.items():
+        setattr(row, name, value)
+    session.flush()
+
+
+def site_of(session: Session, operation_id: str) -> str | None:
+    """The site whose runner told of an operation."""
+    return session.scalar(select(Operation.site).where(Operation.id == operation_id))
+
+
+def get(session: Session, operation_id: str) -> dict[str, Any] | None:
+    """The resource of one operation."""
+    query = _joined().where(Operation.id == operation_id)
+    row = session.execute(query).first()
+    return _shape(row[0], row[1]) if row else None
+
+
+def listing(session: Session, wanted: Wanted, *, after: int | None, limit: int) -> list[Row]:
+    """Resources, newest first, with the key of each."""
+    query = _joined().order_by(Operation.number.desc()).limit(limit)
+    for column, value in (
+        (Deployment.id, wanted.deployment),
+        (Operation.site, wanted.site),
+        (Operation.node, wanted.node),
+        (Operation.state, wanted.state),
+    ):
+        if value is not None:
+            query = query.where(column == value)
+    if wanted.sites is not None:
+        query = query.where(Operation.site.in_(wanted.sites))
+    if after is not None:
+        query = query.where(Operation.number < after)
+    return [((row.number,), _shape(row, uuid)) for row, uuid in session.execute(query)]
+
+
+def add_log(session: Session, operation_id: str, lines: list[str], at: datetime) -> bool:
+    """Append lines to an operation's log; False when nobody told of the operation."""
+    number = session.scalar(select(Operation.number).where(Operation.id == operation_id))
+    if number is None:
+        return False
+    last = session.scalar(
+        select(func.max(OperationLog.chunk)).where(OperationLog.operation == number)
+    )
+    text = "".join(line.rstrip("\n") + "\n" for line in lines)
+    session.add(OperationLog(operation=number, chunk=(last or 0) + 1, at=at, lines=text.encode()))
+    session.flush()
+    return True
+
+
+def log(session: Session, operation_id: str) -> str:
+    """An operation's log as far as it was told."""
+    query = (
+        select(OperationLog.lines)
+        .join(Operation, Operation.number == OperationLog.operation)
+        .where(Operation.id == operation_id)
+        .order_by(OperationLog.chunk)
+    )
+    return b"".join(session.scalars(query)).decode("utf-8", "replace")
+
+
+def by_outcome(session: Session) -> dict[tuple[Kind, str], int]:
+    """How many operations of each kind are in each state."""
+    query = select(Operation.kind, Operation.state, func.count())
+    rows = session.execute(query.group_by(Operation.kind, Operation.state))
+    return {(kind, state.value): number for kind, state, number in rows}
+
+
+def _joined() -> Any:
+    return select(Operation, Deployment.id).join(Deployment, Deployment.key == Operation.deployment)
+
+
+def _shape(row: Operation, deployment_id: str) -> dict[str, Any]:
+    return {
+        "id": row.id,
+        "deployment": deployment_id,
+        "site": row.site,
+        "node": row.node,
+        "kind": row.kind.value,
+        "state": row.state.value,
+        "phase": row.phase,
+        "attempt": row.attempt,
+        "started_at": stamp(row.started_at),
+        "ended_at": stamp(row.ended_at),
+        "fence": row.fence,
+        "error": row.error,
+    }

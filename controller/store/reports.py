@@ -1,0 +1,67 @@
+"""Queries of the reports' line: how far each runner has come, and what could not be read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlalchemy import func, select
+
+from controller.store.models import RejectedReport, ReportCursor
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from sqlalchemy.orm import Session
+
+BODY_KEPT = 64 * 1024  # characters of a rejected event: enough to find the fault
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of reports: a runner in one of its epochs."""
+
+    site: str
+    runner: str
+    epoch: int
+
+
+def expected(session: Session, line: Line) -> int:
+    """The sequence number that comes next; 1 for a new line."""
+    row = session.get(ReportCursor, (line.site, line.runner, line.epoch))
+    return row.next_seq if row else 1
+
+
+def advance(session: Session, line: Line, next_seq: int, now: datetime) -> None:
+    """Note how far the line has come."""
+    row = session.get(ReportCursor, (line.site, line.runner, line.epoch))
+    if row is None:
+        row = ReportCursor(site=line.site, runner=line.runner, epoch=line.epoch)
+        session.add(row)
+    row.next_seq, row.updated_at = next_seq, now
+
+
+def highest_epoch(session: Session, site: str) -> int:
+    """The highest epoch heard of, 0 before the first."""
+    query = select(func.max(ReportCursor.epoch)).where(ReportCursor.site == site)
+    return session.scalar(query) or 0
+
+
+def reject(session: Session, line: Line, seq: int, body: str, finding: str, now: datetime) -> None:
+    """Keep an event that could not be read."""
+    session.add(
+        RejectedReport(
+            site=line.site,
+            runner=line.runner,
+            epoch=line.epoch,
+            seq=seq,
+            body=body[:BODY_KEPT],
+            finding=finding,
+            at=now,
+        )
+    )
+
+
+def rejected(session: Session) -> int:
+    """How many events could not be read."""
+    return session.scalar(select(func.count()).select_from(RejectedReport)) or 0
