@@ -7,25 +7,34 @@ from typing import Any
 from sqlalchemy import select, update
 
 from margrave.errors import NotFound
+from runner.store import outbox
 from runner.store.engine import Transaction
+from runner.store.resources import operation_resource
 from runner.store.rows import columns, value_of
 from runner.store.schema import operations
 from runner.store.values import UNFINISHED, Operation
 
 
 def add(tx: Transaction, operation: Operation) -> None:
-    """Begin an operation."""
+    """Begin an operation, and report it."""
     tx.connection.execute(operations.insert().values(**columns(operation)))
+    outbox.append(tx, "operation", operation_resource(operation))
+
+
+def find(tx: Transaction, identifier: str | None) -> Operation | None:
+    """The operation, or None."""
+    row = tx.connection.execute(
+        select(operations).where(operations.c.id == identifier)
+    ).one_or_none()
+    return None if row is None else value_of(Operation, row)
 
 
 def get(tx: Transaction, identifier: str) -> Operation:
     """The operation, or NotFound."""
-    row = tx.connection.execute(
-        select(operations).where(operations.c.id == identifier)
-    ).one_or_none()
-    if row is None:
+    found = find(tx, identifier)
+    if found is None:
         raise NotFound(f"no operation {identifier}")
-    return value_of(Operation, row)
+    return found
 
 
 def change(tx: Transaction, identifier: str, **changes: Any) -> Operation:

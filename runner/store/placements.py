@@ -59,26 +59,25 @@ def write(tx: Transaction, placement: Placement) -> None:
         tx.connection.execute(placements.insert().values(**values))
 
 
-def quarantined(tx: Transaction) -> frozenset[tuple[str, str, str]]:
-    """(deployment, revision, HMAC of its secrets) that failed here and went back."""
-    rows = tx.connection.execute(select(*quarantine.c["deployment", "revision", "secrets"]))
-    return frozenset((row[0], row[1], row[2]) for row in rows)
+def quarantined(tx: Transaction) -> frozenset[tuple[str, str]]:
+    """(deployment, release) that failed here and went back."""
+    rows = tx.connection.execute(select(*quarantine.c["deployment", "release"]))
+    return frozenset((row[0], row[1]) for row in rows)
 
 
 def put_in_quarantine(
-    tx: Transaction, deployment: str, revision: str, why: str, secrets: str = ""
+    tx: Transaction, deployment: str, release: str, revision: str, why: str
 ) -> None:
-    """This revision is not tried again here by itself."""
-    if (deployment, revision, secrets) in quarantined(tx):
-        return
-    tx.connection.execute(
-        quarantine.insert().values(
-            deployment=deployment, revision=revision, secrets=secrets, why=why, since=tx.now
+    """This release is not tried again here by itself."""
+    if (deployment, release) not in quarantined(tx):
+        tx.connection.execute(
+            quarantine.insert().values(
+                deployment=deployment, release=release, revision=revision, why=why, since=tx.now
+            )
         )
-    )
 
 
-def release(tx: Transaction, deployment: str) -> int:
-    """Lift the deployment's quarantines; how many there were."""
-    done = tx.connection.execute(delete(quarantine).where(quarantine.c.deployment == deployment))
-    return int(done.rowcount)
+def lift_quarantine(tx: Transaction, deployment: str, but: str = "") -> int:
+    """Release the deployment's quarantined releases, all but one; how many there were."""
+    same = (quarantine.c.deployment == deployment) & (quarantine.c.release != but)
+    return int(tx.connection.execute(delete(quarantine).where(same)).rowcount)

@@ -23,6 +23,7 @@ def placement_resource(one: Placement) -> dict[str, Any]:
     return {
         "deployment": one.deployment,
         "name": one.name,
+        "application": one.application,
         "node": one.node,
         "incarnation": one.incarnation,
         "state": one.state.value,

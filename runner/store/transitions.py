@@ -7,7 +7,7 @@ from typing import Any
 
 from margrave.errors import Conflict
 from margrave.lifecycle import TRANSITIONS, Actor, Outcome, State, allowed
-from runner.store import outbox, placements
+from runner.store import operations, outbox, placements
 from runner.store.engine import Transaction
 from runner.store.resources import placement_resource
 from runner.store.values import Placement
@@ -65,6 +65,7 @@ def _report(
     reason: str,
 ) -> None:
     """`to` is null in an event that is no transition."""
+    tried = operations.find(tx, placement.operation)
     data = placement_resource(placement) | {
         "from": frm,
         "to": to,
@@ -72,5 +73,7 @@ def _report(
         "reason": reason,
         "operation": placement.operation,
         "commit": placement.commit,
+        "attempted_revision": tried.revision if tried else None,
+        "attempted_version": tried.version if tried else None,
     }
     outbox.append(tx, "placement", data)

@@ -35,16 +35,23 @@ class Placement:
     state: State
     outcome: Outcome
     since: datetime
-    revision: str | None = None  # of what runs
+    application: str = ""
+    release: str | None = None  # release, revision and version of what runs
+    revision: str | None = None
     version: str | None = None
-    release: str | None = None
-    wanted_revision: str | None = None
+    good_release: str | None = None  # … of what was healthy last
+    good_revision: str | None = None
+    good_version: str | None = None
+    wanted_revision: str | None = None  # … of what Git wants
     wanted_version: str | None = None
-    previous_revision: str | None = None
+    tried_release: str | None = None  # what the last install, update or heal was for
     operation: str | None = None
     kind: Kind | None = None  # of the operation tried last
     attempt: int = 0
     next_attempt_at: datetime | None = None
+    cancelled: bool = False
+    healing: bool = False  # the last operation was a heal
+    keeps_data: bool = False  # it has named volumes
     reason: str = ""
     error: Mapping[str, Any] | None = None
     waiting: Mapping[str, Any] | None = None
@@ -76,7 +83,8 @@ class Operation:
     seq: int
     deadline: int
     started_at: datetime
-    revision: str | None = None  # of what is attempted
+    release: str | None = None  # release, revision and version of what is attempted
+    revision: str | None = None
     version: str | None = None
     commit: str | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,77 @@
+"""How Git reaches the remote: credentials and transports, through the environment alone.
+
+Nothing of it stands on a command line or in the clone's own configuration, where a process list
+or a backup would show it.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from margrave.secret import Secret
+
+_KEPT: Final = ("PATH", "LANG", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR", "https_proxy", "no_proxy")
+
+
+@dataclass(frozen=True)
+class Access:
+    """Where the deployments repository is, and what opens it."""
+
+    remote: str
+    branch: str = "main"
+    username: str = ""
+    password: Secret = field(default_factory=lambda: Secret(""))
+    ssh_key: str = ""
+    known_hosts: str = ""
+    ca_file: str = ""
+
+    def environment(self) -> dict[str, str]:
+        """The whole environment of a git process."""
+        values = {name: os.environ[name] for name in _KEPT if name in os.environ}
+        values |= {
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_ALLOW_PROTOCOL": "http:https:ssh:file",
+            # A clone of a server must not depend on the settings of whoever started it.
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_SSH_COMMAND": self._ssh(),
+        }
+        return values | _as_config(self._config())
+
+    def _config(self) -> dict[str, str]:
+        config = {
+            "gc.auto": "0",  # tidied when nothing is waiting, not in the way of a fetch
+            "protocol.version": "2",
+            "http.lowSpeedLimit": "1",
+            "http.lowSpeedTime": "30",
+            "safe.directory": "*",  # a path as remote may belong to another user
+        }
+        if self.password and self.remote.startswith(("http://", "https://")):
+            pair = f"{self.username or 'margrave'}:{self.password.reveal()}"
+            word = base64.b64encode(pair.encode()).decode()
+            # Bound to the remote: a redirect elsewhere does not get it.
+            config[f"http.{self.remote}.extraHeader"] = f"Authorization: Basic {word}"
+        if self.ca_file:
+            config["http.sslCAInfo"] = self.ca_file
+        return config
+
+    def _ssh(self) -> str:
+        words = ["ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"]
+        if self.ssh_key:
+            words += ["-i", self.ssh_key, "-o", "IdentitiesOnly=yes"]
+        if self.known_hosts:
+            words += ["-o", f"UserKnownHostsFile={self.known_hosts}"]
+        return shlex.join([*words, "-o", "StrictHostKeyChecking=yes"])
+
+
+def _as_config(config: Mapping[str, str]) -> dict[str, str]:
+    values = {"GIT_CONFIG_COUNT": str(len(config))}
+    for index, (key, value) in enumerate(config.items()):
+        values[f"GIT_CONFIG_KEY_{index}"] = key
+        values[f"GIT_CONFIG_VALUE_{index}"] = value
+    return values

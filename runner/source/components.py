@@ -1,0 +1,80 @@
+"""Component folders, checked out by their digest. Those of current and previous are kept."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+import git
+
+from margrave import digest
+from margrave.errors import UnsafeArchive
+
+_LINK_MODE: Final = 0o120000
+_EXECUTABLE_MODE: Final = 0o100755
+
+
+class Components:
+    """`<hex>/…` below one folder. What stands there is complete: it is renamed into place."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def has(self, name: str) -> bool:
+        """Whether this component is here already."""
+        return (self.folder / name).is_dir()
+
+    def take(self, name: str, tree: git.Tree) -> None:
+        """Check a component's tree against its name and write it out, or UnsafeArchive."""
+        files = _read(tree)
+        found = digest.of_files(files)
+        if found != f"sha256:{name}":
+            raise UnsafeArchive(
+                f"components/{name}: its content is {found}", "publish the application again"
+            )
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with tempfile.TemporaryDirectory(dir=self.folder, prefix=".new-") as scratch:
+            made = Path(scratch) / name
+            _write(made, files)
+            made.rename(self.folder / name)
+
+    def keep(self, names: Iterable[str]) -> None:
+        """Remove all others."""
+        kept = set(names)
+        for path in self.folder.glob("*"):
+            if path.name not in kept:
+                shutil.rmtree(path, ignore_errors=True)
+
+
+def _read(tree: git.Tree) -> dict[str, digest.File]:
+    files: dict[str, digest.File] = {}
+    total = 0
+    for entry in tree.traverse():
+        assert isinstance(entry, (git.Blob, git.Tree, git.Submodule))
+        if entry.type == "tree":
+            continue
+        path = os.path.relpath(str(entry.path), str(tree.path))
+        if not isinstance(entry, git.Blob) or entry.mode == _LINK_MODE:
+            raise UnsafeArchive(f"{entry.path}: is a link or a submodule", "keep regular files")
+        total += entry.size
+        if total > digest.ARCHIVE_LIMIT or len(files) >= digest.COUNT_LIMIT:
+            raise UnsafeArchive(
+                f"{tree.path}: larger than {digest.ARCHIVE_LIMIT} bytes or {digest.COUNT_LIMIT}"
+                " files",
+                "a component holds configuration; put payload into an image",
+            )
+        data = entry.data_stream.read()
+        files[digest.check_path(path)] = digest.File(data, entry.mode == _EXECUTABLE_MODE)
+    return files
+
+
+def _write(folder: Path, files: dict[str, digest.File]) -> None:
+    for name, file in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(file.data)
+        path.chmod(0o755 if file.executable else 0o644)

@@ -1,0 +1,35 @@
+"""What Git wants of this site, checked; or why nothing is taken from it for now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from margrave.documents.deployment import Deployment
+from margrave.documents.site import SiteDocument
+from margrave.errors import MargraveError
+
+
+@dataclass(frozen=True)
+class Desired:
+    """A verified commit: the site's deployments, and where their components lie."""
+
+    commit: str
+    tree: str  # the ids of the site's three subtrees: the same text is the same content
+    deployments: tuple[Deployment, ...]
+    site: SiteDocument
+    components: Path  # <hex>/… below it
+    texts: dict[str, str]  # the documents as they stand in Git, by path
+    site_text: str | None = None
+
+    def deployment(self, identifier: str) -> Deployment | None:
+        """The document with this id, or None: it is not wanted."""
+        return next((one for one in self.deployments if one.id == identifier), None)
+
+
+class Halted(MargraveError):
+    """The commit is not taken: what runs stays as it is until the cause is gone."""
+
+    def __init__(self, commit: str, reason: str, cure: str) -> None:
+        super().__init__(reason, cure)
+        self.commit = commit

@@ -1,0 +1,111 @@
+"""From the remote's head to a Desired value: fetch, compare, verify; any doubt halts."""
+
+from __future__ import annotations
+
+import git
+
+from margrave.errors import MargraveError, UnsafeArchive
+from runner.source import signatures, subtree
+from runner.source.clone import Clone
+from runner.source.components import Components
+from runner.source.desired import Desired, Halted
+
+
+class Source:
+    """The site's view of the deployments repository."""
+
+    def __init__(
+        self, site: str, clone: Clone, components: Components, allowed_signers: str = ""
+    ) -> None:
+        self._site = site
+        self._clone = clone
+        self._components = components
+        self._allowed_signers = allowed_signers
+
+    def has_moved(self, commit: str | None) -> bool:
+        """Whether the remote's head is another one: cheap, nothing is fetched."""
+        return self._clone.remote_head() != commit
+
+    def fetch(self, last: Desired | None, accepted: str | None) -> Desired:
+        """The remote's head, verified against what was verified last; Halted where in doubt.
+
+        `accepted` is a commit that a person took although it rewrites history.
+        """
+        head = self._clone.fetch()
+        try:
+            return self._verify(head, last, accepted)
+        except (git.GitError, ValueError, KeyError, OSError) as error:
+            # What was fetched cannot be read: the clone is broken, and the next tick makes it anew.
+            self._clone.discard()
+            raise MargraveError(f"the clone cannot be read: {error}", "it is made anew") from error
+
+    def restore(self, commit: str, tree: str, texts: dict[str, str], own: str | None) -> Desired:
+        """What was verified before a restart, from the store's copy; needs no network."""
+        deployments, site, _ = subtree.read_documents(texts, own, self._site)
+        return Desired(commit, tree, deployments, site, self._components.folder, texts, own)
+
+    def keep_components(self, *states: Desired | None) -> None:
+        """Remove the components that none of these states names."""
+        self._components.keep(name for one in states if one for name in _components_of(one))
+
+    def close(self) -> None:
+        """End helper processes."""
+        self._clone.close()
+
+    def _verify(self, head: str, last: Desired | None, accepted: str | None) -> Desired:
+        self._refuse_rewritten(head, last, accepted)
+        tree = self._clone.commit(head).tree
+        wanted = subtree.subtree_id(tree, self._site)
+        if last is not None and last.tree == wanted and self._has_components(last):
+            self._clone.mark_verified(head)
+            return Desired(
+                head, wanted, last.deployments, last.site, last.components, last.texts,
+                last.site_text,
+            )  # fmt: skip
+        texts, own, findings = subtree.read_texts(tree, self._site)
+        deployments, site, more = subtree.read_documents(texts, own, self._site)
+        findings += more
+        if findings:
+            raise Halted(head, "; ".join(str(one) for one in findings), "mend it and push")
+        if self._allowed_signers:
+            signatures.check(self._clone, head, self._site, self._allowed_signers)
+        desired = Desired(head, wanted, deployments, site, self._components.folder, texts, own)
+        self._take_components(desired, tree)
+        self._clone.mark_verified(head)
+        return desired
+
+    def _refuse_rewritten(self, head: str, last: Desired | None, accepted: str | None) -> None:
+        if last is None or self._clone.leads_to(last.commit, head):
+            return
+        if accepted and self._clone.leads_to(accepted, head):
+            return
+        raise Halted(
+            head,
+            f"history was rewritten: {head[:12]} does not follow {last.commit[:12]}",
+            f"margrave site accept {self._site} --commit {head}, if that is meant",
+        )
+
+    def _has_components(self, desired: Desired) -> bool:
+        return all(self._components.has(name) for name in _components_of(desired))
+
+    def _take_components(self, desired: Desired, tree: git.Tree) -> None:
+        for name in _components_of(desired):
+            if self._components.has(name):
+                continue
+            found = subtree.find(tree, f"components/{name}")
+            if not isinstance(found, git.Tree):
+                raise Halted(
+                    desired.commit,
+                    f"components/{name} is not in the repository",
+                    "publish the application again",
+                )
+            try:
+                self._components.take(name, found)
+            except UnsafeArchive as error:
+                raise Halted(desired.commit, error.message, error.cure) from error
+
+
+def _components_of(desired: Desired) -> list[str]:
+    """The names of the component folders that the documents ask for."""
+    sources = (one.source for deployment in desired.deployments for one in deployment.components)
+    return sorted({source.split("/")[1] for source in sources if source})
