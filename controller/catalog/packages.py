@@ -1,0 +1,156 @@
+"""What a package is: a margo.yaml and the component folders that it names."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, Final
+
+from margrave import digest
+from margrave.documents.description import read_description
+from margrave.errors import DocumentError, UnsafeArchive
+from margrave.findings import Finding, Severity
+from margrave.yaml_text import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from controller.catalog.trees import Entry, Tree
+    from margrave.digest import File
+    from margrave.documents.description import ApplicationDescription
+
+FILE: Final = "margo.yaml"
+COMPOSE: Final = "compose.yaml"
+
+
+@dataclass(frozen=True)
+class Package:
+    """One version of one application as its folder has it now."""
+
+    folder: str
+    app: str
+    version: str
+    text: str
+    name: str = ""
+    about: str = ""
+    description: dict[str, Any] = field(default_factory=dict)
+    components: Mapping[str, bytes] = field(default_factory=dict)  # path to canonical archive
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def usable(self) -> bool:
+        """Whether it may be deployed."""
+        return not any(one.severity is Severity.ERROR for one in self.findings)
+
+    @property
+    def digest(self) -> str:
+        """Over everything that a deployment of it could use."""
+        parts = {path: digest.of_bytes(data) for path, data in self.components.items()}
+        return digest.of_bytes(digest.canonical_json({"text": self.text, "components": parts}))
+
+
+def read_packages(tree: Tree) -> list[Package]:
+    """Every package below the tree, in the order of folders; broken ones with their findings."""
+    entries = {entry.path: entry for entry in tree.entries()}
+    folders = [
+        str(PurePosixPath(path).parent)
+        for path in sorted(entries)
+        if PurePosixPath(path).name == FILE
+    ]
+    return [_read(folder if folder != "." else "", entries) for folder in folders]
+
+
+def _read(folder: str, entries: Mapping[str, Entry]) -> Package:
+    file = f"{folder}/{FILE}".lstrip("/")
+    entry = entries[file]
+    if entry.read is None:
+        finding = Finding("", "is a link", "put the file itself here", file=file)
+        return Package(folder, _slug(folder), "", "", findings=(finding,))
+    data = entry.read().data
+    try:
+        description = read_description(data, file)
+    except DocumentError as error:
+        return _broken(folder, data, error.findings)
+    return _whole(folder, data.decode("utf-8-sig"), description, entries)
+
+
+def _whole(
+    folder: str, text: str, description: ApplicationDescription, entries: Mapping[str, Entry]
+) -> Package:
+    components: dict[str, bytes] = {}
+    findings: list[Finding] = []
+    file = f"{folder}/{FILE}".lstrip("/")
+    for number, profile in enumerate(description.profiles):
+        for place, component in enumerate(profile.components):
+            pointer = f"/deploymentProfiles/{number}/components/{place}/x-margrave-extensions/path"
+            if component.path is None or component.path in components:
+                continue
+            inner = f"{folder}/{component.path}".strip("/").removesuffix("/.")
+            try:
+                files = _files(inner, entries)
+                components[component.path] = digest.archive(files)
+            except UnsafeArchive as error:
+                findings.append(Finding(pointer, error.message, error.cure, file=file))
+                continue
+            if profile.type == "compose" and COMPOSE not in files:
+                words = f'the folder "{component.path}" holds no {COMPOSE}'
+                findings.append(Finding(pointer, words, "put one at its root", file=file))
+    return Package(
+        folder,
+        description.id,
+        description.version,
+        text,
+        description.metadata.name,
+        description.metadata.description or "",
+        dict(description.raw),
+        components,
+        tuple(findings),
+    )
+
+
+def _files(folder: str, entries: Mapping[str, Entry]) -> dict[str, File]:
+    """A component's files by their path inside it."""
+    inside = [entry for path, entry in entries.items() if path.startswith(f"{folder}/")]
+    if folder in entries:
+        raise UnsafeArchive(f'"{folder}" is no folder', "keep the component in a folder")
+    if not inside:
+        raise UnsafeArchive(f'there is no folder "{folder}"', "add it, or correct the path")
+    if sum(entry.size for entry in inside) > digest.ARCHIVE_LIMIT:
+        raise UnsafeArchive(f'"{folder}" is larger than {digest.ARCHIVE_LIMIT} bytes', "use images")
+    files = {}
+    for entry in inside:
+        if entry.read is None:
+            raise UnsafeArchive(f'"{entry.path}" is a link or a device', "keep regular files only")
+        files[entry.path.removeprefix(f"{folder}/")] = entry.read()
+    return files
+
+
+def _broken(folder: str, data: bytes, findings: tuple[Finding, ...]) -> Package:
+    """A package that cannot be read, under the id and version that it seems to have."""
+    text = data.decode("utf-8", "replace")
+    package = Package(folder, _slug(folder), "", text, findings=findings)
+    try:
+        raw = parse(data).value
+    except DocumentError:
+        return package
+    if not isinstance(raw, dict):
+        return package
+    metadata = raw.get("metadata") if isinstance(raw.get("metadata"), dict) else {}
+    return replace(
+        package,
+        app=_text(raw.get("id")) or package.app,
+        version=_text(metadata.get("version")),
+        name=_text(metadata.get("name")),
+        about=_text(metadata.get("description")),
+        description=raw,
+    )
+
+
+def _text(value: object) -> str:
+    return value[:200] if isinstance(value, str) else ""
+
+
+def _slug(folder: str) -> str:
+    """The folder as an application's id, when the description gives none."""
+    return re.sub(r"[^a-z0-9]+", "-", folder.lower()).strip("-")[:200] or "unreadable"
