@@ -178,7 +178,6 @@ def _password(file: Path) -> dict[str, str]:
 
 
 def _last_line(text: str) -> str:
-    lines = [
-        line.strip() for line in text.replace("stderr:", "").splitlines() if line.strip(" '\"")
-    ]
-    return lines[-1].strip("'") if lines else "git fetch failed"
+    """Git's own last word; GitPython wraps it in quotes."""
+    words = text.replace("stderr:", "").strip(" '\n")
+    return words.splitlines()[-1].strip() if words else "git fetch failed"

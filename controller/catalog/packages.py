@@ -136,7 +136,8 @@ def _broken(folder: str, data: bytes, findings: tuple[Finding, ...]) -> Package:
         return package
     if not isinstance(raw, dict):
         return package
-    metadata = raw.get("metadata") if isinstance(raw.get("metadata"), dict) else {}
+    found = raw.get("metadata")
+    metadata: dict[str, Any] = found if isinstance(found, dict) else {}
     return replace(
         package,
         app=_text(raw.get("id")) or package.app,

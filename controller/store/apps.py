@@ -8,12 +8,12 @@ from sqlalchemy import and_, or_, select
 
 from controller.store.models import App, AppVersion
 from controller.store.shapes import stamp
+from controller.versions import order
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
 Row = tuple[tuple[str], dict[str, Any]]
-Sorter = "Callable[[Iterable[str]], list[str]]"
 
 
 def listed(session: Session, *, q: str = "", after: str = "", limit: int = 200) -> list[Row]:
@@ -60,8 +60,6 @@ def _versions(session: Session, apps: list[str]) -> dict[str, list[str]]:
 
 
 def _app(row: AppVersion, versions: list[str]) -> dict[str, Any]:
-    from controller.catalog.versions import order
-
     return {
         "id": row.app_id,
         "name": row.name,

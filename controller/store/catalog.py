@@ -166,7 +166,7 @@ def version_content(session: Session, app: str, version: str) -> dict[str, Any] 
     links = select(VersionComponent.path, VersionComponent.digest).where(
         VersionComponent.version_id == row.id
     )
-    components = {path: name for path, name in session.execute(links)}
+    components = {row.path: row.digest for row in session.execute(links)}
     return {"text": row.text, "digest": row.digest, "components": components}
 
 
