@@ -1,0 +1,54 @@
+"""What holds for every test: a neutral environment, and no skip that nobody expected."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SKIPS = Path(__file__).parent / "skips.txt"
+
+for _name in [name for name in os.environ if name.startswith(("MARGRAVE_", "ANSIBLE_"))]:
+    if _name != "MARGRAVE_TEST_LAB":  # a lab that is kept between runs while one works on tests
+        del os.environ[_name]
+
+
+def _expected() -> Iterator[str]:
+    """Patterns of tests that may skip; each line is `pattern: reason`."""
+    for line in SKIPS.read_text().splitlines():
+        pattern, _, reason = line.partition(": ")
+        if pattern and not line.startswith("#"):
+            assert reason, f"tests/skips.txt: {pattern}: has no reason"
+            yield pattern
+
+
+class _Skips:
+    """Collects skips; in CI an unexpected one fails the run."""
+
+    def __init__(self) -> None:
+        self.seen: dict[str, str] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.skipped and not hasattr(report, "wasxfail"):
+            reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else ""
+            self.seen[report.nodeid] = str(reason)
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if os.environ.get("CI") != "true":
+            return
+        patterns = list(_expected())
+        for nodeid, reason in self.seen.items():
+            if not any(fnmatch.fnmatch(nodeid, pattern) for pattern in patterns):
+                print(f"\nunexpected skip: {nodeid}: {reason} (see tests/skips.txt)")  # noqa: T201
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Watch the skips of the run."""
+    config.pluginmanager.register(_Skips(), "margrave-skips")
