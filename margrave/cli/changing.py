@@ -1,0 +1,206 @@
+"""How verbs that change something are sent, followed and answered."""
+
+from __future__ import annotations
+
+import sys
+import uuid
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from margrave.cli import tables, values
+from margrave.cli.exits import Exit, Problem
+from margrave.cli.output import lively
+from margrave.errors import Conflict, NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from margrave.cli.api import Api
+    from margrave.cli.output import Output
+
+DEPLOYMENTS = "/api/v1/deployments"
+ACTIONS = "/api/v1/deployments/actions"
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """An application at sites, as `deploy`, `create` and `plan` take it."""
+
+    app: str
+    version: str
+    name: str
+    sites: tuple[str, ...]
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)  # priority and reason
+
+    def create(self, sites: Sequence[str]) -> dict[str, Any]:
+        """The body that creates it there."""
+        return {
+            "app": self.app,
+            "version": self.version,
+            "name": self.name,
+            "targets": {"sites": list(sites)},
+            **self._rest(),
+        }
+
+    def update(self, ids: Sequence[str]) -> dict[str, Any]:
+        """The body that brings these deployments to it."""
+        return {
+            "action": "update",
+            "select": {"ids": list(ids)},
+            "version": self.version,
+            **self._rest(),
+        }
+
+    def _rest(self) -> dict[str, Any]:
+        return ({"parameters": dict(self.parameters)} if self.parameters else {}) | dict(self.extra)
+
+
+def wish(
+    api: Api,
+    words: str,
+    name: str | None,
+    sites: Sequence[str],
+    pairs: Sequence[tuple[str, str]],
+    extra: Mapping[str, Any],
+) -> Wish:
+    """`APP[@VERSION]` with its options; without a version the newest one is meant."""
+    app, _, version = words.partition("@")
+    version = version or str(_known(api, f"/api/v1/apps/{app}", words)["version"])
+    parameters = typed(api, app, version, pairs)
+    unique = tuple(dict.fromkeys(sites))
+    return Wish(app, version, name or app, unique, parameters, extra)
+
+
+def typed(api: Api, app: str, version: str, pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """`--set` values by the types that this version declares; asks only when there are some."""
+    if not pairs:
+        return {}
+    path = f"/api/v1/apps/{app}/versions/{version}"
+    found = _known(api, path, f"{app}@{version}")
+    return values.typed(pairs, found.get("parameters") or [])
+
+
+def _known(api: Api, path: str, words: str) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = api.get(path)
+    except Problem as problem:
+        if problem.status != 404:
+            raise
+        raise NotFound(f"{words}: {problem.message}", "see margrave app list") from None
+    return found
+
+
+def bodies(api: Api, asked: Wish) -> list[tuple[str, dict[str, Any]]]:
+    """What brings the wish about: a create where sites lack it, an update where they have it."""
+    there = {
+        str(one["site"]): one
+        for one in api.items(DEPLOYMENTS, name=asked.name)
+        if one["site"] in asked.sites
+    }
+    for one in there.values():
+        if one["app"] != asked.app:
+            raise Conflict(
+                f"{asked.name} at {one['site']} is {one['app']}, not {asked.app}", "give a --name"
+            )
+    lacking = [site for site in asked.sites if site not in there]
+    found = [(DEPLOYMENTS, asked.create(lacking))] if lacking else []
+    if there:
+        found.append((ACTIONS, asked.update([str(one["id"]) for one in there.values()])))
+    return found
+
+
+def send(api: Api, asked: list[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:
+    """The answers to the requests. Of several, all are planned before the first is sent, so
+    that what the second would be refused for does not leave the first alone."""
+    if len(asked) > 1:
+        for _, body in asked:
+            api.post("/api/v1/plans", body)
+    return [api.post(path, body, key=str(uuid.uuid4())) for path, body in asked]
+
+
+def act(
+    api: Api, action: str, found: Sequence[Mapping[str, Any]], **body: Any
+) -> list[dict[str, Any]]:
+    """One action on the deployments found, as one request."""
+    ids = [str(one["id"]) for one in found]
+    answer = api.post(
+        ACTIONS, {"action": action, "select": {"ids": ids}, **body}, key=str(uuid.uuid4())
+    )
+    return [answer]
+
+
+def placements_before(
+    api: Api, found: Sequence[Mapping[str, Any]]
+) -> dict[tuple[str, str], Mapping[str, Any]]:
+    """The placements as they stand, to tell an old outcome from a new one."""
+    return {
+        (str(one["id"]), str(row["node"])): row
+        for one in found
+        for row in api.items(f"{DEPLOYMENTS}/{one['id']}/placements")
+    }
+
+
+def finish(
+    api: Api,
+    out: Output,
+    answers: Sequence[Mapping[str, Any]],
+    *,
+    wait: bool,
+    timeout: int,
+    action: str = "update",
+    before: Mapping[tuple[str, str], Mapping[str, Any]] | None = None,
+) -> Exit:
+    """Shows what was accepted; with `wait` follows it to the end and judges that."""
+    merged = merge(answers)
+    if not wait:
+        _accepted(out, merged)
+        return Exit.DONE
+    from margrave.cli.waiting import Follower, Goal
+
+    progress = lively(sys.stderr) and out.for_eyes
+    follower = Follower(api, timeout, lambda text: click.echo(text, err=True) if progress else None)
+    good = True
+    rows: list[Mapping[str, Any]] = []
+    for answer in answers:
+        ids = tuple(str(one["id"]) for one in answer.get("deployments") or [])
+        done, ended = follower.follow(Goal(str(answer["id"]), ids, action, before or {}))
+        good, rows = good and done, [*rows, *ended]
+    return _ended(out, merged, rows, good=good)
+
+
+def merge(answers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """One answer for the reader; of several requests each stands in it."""
+    if len(answers) == 1:
+        return dict(answers[0])
+    deployments = [one for answer in answers for one in answer.get("deployments") or []]
+    return {"id": answers[0]["id"], "deployments": deployments, "requests": list(answers)}
+
+
+def _accepted(out: Output, answer: dict[str, Any]) -> None:
+    if not out.for_eyes:
+        out.answer(answer)
+        return
+    place = f", position {answer['position']}" if answer.get("position") is not None else ""
+    out.say(f"accepted as request {answer['id']}{place}")
+    if answer.get("deployments"):
+        out.rows(tables.pick("id", "site"), answer["deployments"])
+
+
+def _ended(
+    out: Output, answer: dict[str, Any], rows: Sequence[Mapping[str, Any]], *, good: bool
+) -> Exit:
+    if out.for_eyes:
+        out.rows(tables.PLACEMENTS, rows, "nothing is placed")
+    else:
+        out.answer({**answer, "placements": list(rows)})
+    if good:
+        return Exit.DONE
+    for one in rows:
+        if one["outcome"] != "succeeded":
+            why = tables.trouble(one)
+            text = f"margrave: {one['site']}/{one['node']}: {one['outcome']}"
+            click.echo(text + (f": {why}" if why else ""), err=True)
+    return Exit.FAILED

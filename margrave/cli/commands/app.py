@@ -1,0 +1,108 @@
+"""`margrave app …`: the catalogue, and packages before they get there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from margrave.cli import tables
+from margrave.cli.commands.lint import lint as lint_command
+from margrave.cli.exits import Exit
+from margrave.cli.options import calls, shows
+
+if TYPE_CHECKING:
+    from margrave.cli.api import Api
+    from margrave.cli.output import Output
+
+
+@click.group()
+def app() -> None:
+    """Applications in the catalogue."""
+
+
+@app.command("list")
+@click.option("-q", "--search", help="only those with this in their id or name")
+@shows
+@calls
+def list_(api: Api, out: Output, search: str | None) -> None:
+    """The newest version of each application."""
+    page = api.page("/api/v1/apps", q=search)
+    out.list(page, tables.APPS, "no applications yet: margrave source add, then margrave app sync")
+
+
+@app.command()
+@click.argument("app")
+@shows
+@calls
+def show(api: Api, out: Output, app: str) -> None:
+    """One application (APP) or one of its versions (APP@VERSION)."""
+    name, _, version = app.partition("@")
+    found = api.get(f"/api/v1/apps/{name}" + (f"/versions/{version}" if version else ""))
+    if not out.for_eyes:
+        out.answer(found)
+        return
+    out.card(found, ("id", "name", "version", "versions", "description", "source"))
+    _section(out, "profiles", found, tables.pick("id", "type", "description"))
+    _section(out, "parameters", found, tables.pick("name", "default", "description"))
+    _section(out, "findings", found, tables.FINDINGS)
+
+
+def _section(out: Output, name: str, found: dict[str, Any], columns: tables.Columns) -> None:
+    if found.get(name):
+        click.echo(f"\n{name}")
+        out.rows(columns, found[name])
+
+
+@app.command()
+@click.argument("sources", nargs=-1, metavar="[SOURCE]…")
+@shows
+@calls
+def sync(api: Api, out: Output, sources: tuple[str, ...]) -> Exit:
+    """Read the sources anew (all of them when none is named)."""
+    names = sources or tuple(str(one["name"]) for one in api.items("/api/v1/app-sources"))
+    answers = [{"name": name, **api.post(f"/api/v1/app-sources/{name}/sync")} for name in names]
+    findings = [one for answer in answers for one in answer.get("findings") or []]
+    if out.for_eyes:
+        columns = [*tables.pick("name", "commit"), ("APPS", _count)]
+        out.rows(columns, answers, "no sources yet: margrave source add NAME URL")
+        if findings:
+            click.echo()
+            out.rows(tables.FINDINGS, findings)
+    else:
+        out.answer(answers[0] if len(answers) == 1 else {"items": answers, "next": None})
+    bad = any(one.get("severity", "error") == "error" for one in findings)
+    return Exit.FAILED if bad else Exit.DONE
+
+
+def _count(row: tables.Resource) -> object:
+    apps = row.get("apps")
+    return len(apps) if isinstance(apps, list) else apps
+
+
+app.add_command(lint_command, "lint")
+
+
+@app.command()
+@click.argument("path", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@shows
+def digest(out: Output, path: Path) -> None:
+    """The digest of a folder, and of the components of the package it holds.
+
+    A folder's digest is the SHA-256 of its canonical archive. Published components have one of
+    their own, because their images are resolved to digests first.
+    """
+    from margrave.cli.lint.package import component_digests, folder_digest
+
+    value = {
+        "path": str(path),
+        "digest": folder_digest(path),
+        "components": component_digests(path),
+    }
+    if not out.for_eyes:
+        out.answer(value)
+        return
+    click.echo(value["digest"])
+    if value["components"]:
+        out.rows(tables.pick("name", "path", "digest"), component_digests(path))

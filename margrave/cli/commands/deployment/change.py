@@ -1,0 +1,176 @@
+"""Verbs of `margrave deployment` that ask for a change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from margrave.cli import changing, resolve
+from margrave.cli.commands.deployment.group import deployment
+from margrave.cli.options import asks, calls, confirm, sets, shows, sites, urgency, waits
+from margrave.errors import MargraveError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from margrave.cli.api import Api
+    from margrave.cli.exits import Exit
+    from margrave.cli.output import Output
+
+
+@deployment.command()
+@click.argument("app", metavar="APP[@VERSION]")
+@sites(required=True)
+@click.option("--name", help="the deployment's name; APP if not given")
+@sets
+@urgency
+@waits
+@shows
+@calls
+def create(
+    api: Api,
+    out: Output,
+    app: str,
+    sites: tuple[str, ...],
+    name: str | None,
+    values: tuple[tuple[str, str], ...],
+    extra: dict[str, Any],
+    wait: bool,
+    timeout: int,
+) -> Exit:
+    """Bring APP to sites that do not have it yet."""
+    asked = changing.wish(api, app, name, sites, values, extra)
+    answers = changing.send(api, [(changing.DEPLOYMENTS, asked.create(asked.sites))])
+    return changing.finish(api, out, answers, wait=wait, timeout=timeout)
+
+
+@deployment.command()
+@click.argument("wanted", metavar="D")
+@sites()
+@click.option("--version", help="the version to go to; the same one if not given")
+@sets
+@urgency
+@waits
+@shows
+@calls
+def update(
+    api: Api,
+    out: Output,
+    wanted: str,
+    sites: tuple[str, ...],
+    version: str | None,
+    values: tuple[tuple[str, str], ...],
+    extra: dict[str, Any],
+    wait: bool,
+    timeout: int,
+) -> Exit:
+    """Go to another version or other parameters; what is not named stays as it is."""
+    found = resolve.deployments(api, wanted, sites)
+    body = update_body(api, found, version, values) | extra
+    if not body:
+        raise click.UsageError("nothing to change: give --version or --set")
+    answers = changing.act(api, "update", found, **body)
+    return changing.finish(api, out, answers, wait=wait, timeout=timeout)
+
+
+def update_body(
+    api: Api,
+    found: list[dict[str, Any]],
+    version: str | None,
+    values: tuple[tuple[str, str], ...],
+) -> dict[str, Any]:
+    """Version and typed parameters of an update of these deployments."""
+    body: dict[str, Any] = {"version": version} if version else {}
+    if values:
+        body["parameters"] = _parameters(api, found, version, values)
+    return body
+
+
+def _parameters(
+    api: Api,
+    found: list[dict[str, Any]],
+    version: str | None,
+    values: tuple[tuple[str, str], ...],
+) -> dict[str, Any]:
+    kinds = {(str(one["app"]), version or str(one["version"])) for one in found}
+    read = [changing.typed(api, app, release, values) for app, release in sorted(kinds)]
+    if any(one != read[0] for one in read):
+        raise MargraveError("the sites' versions declare the parameters differently", "use --site")
+    return read[0]
+
+
+@deployment.command()
+@click.argument("wanted", metavar="D")
+@sites()
+@click.option("--to", help="a version or revision; what ran before if not given")
+@waits
+@shows
+@calls
+def rollback(
+    api: Api,
+    out: Output,
+    wanted: str,
+    sites: tuple[str, ...],
+    to: str | None,
+    wait: bool,
+    timeout: int,
+) -> Exit:
+    """Go back to what ran before, or to --to."""
+    found = resolve.deployments(api, wanted, sites)
+    answers = changing.act(api, "rollback", found, **({"to": to} if to else {}))
+    return changing.finish(api, out, answers, wait=wait, timeout=timeout, action="rollback")
+
+
+@deployment.command()
+@click.argument("wanted", metavar="D")
+@sites()
+@asks
+@waits
+@shows
+@calls
+def delete(
+    api: Api,
+    out: Output,
+    wanted: str,
+    sites: tuple[str, ...],
+    yes: bool,
+    wait: bool,
+    timeout: int,
+) -> Exit:
+    """Remove it from the sites; named volumes stay on the nodes."""
+    found = resolve.deployments(api, wanted, sites)
+    places = ", ".join(f"{one['name']} at {one['site']}" for one in found)
+    confirm(f"Delete {places}?", yes=yes)
+    return _command(api, out, "delete", found, wait=wait, timeout=timeout)
+
+
+def _verb(name: str, text: str) -> Callable[..., Exit]:
+    @deployment.command(name, help=text)
+    @click.argument("wanted", metavar="D")
+    @sites()
+    @waits
+    @shows
+    @calls
+    def run(
+        api: Api, out: Output, wanted: str, sites: tuple[str, ...], wait: bool, timeout: int
+    ) -> Exit:
+        found = resolve.deployments(api, wanted, sites)
+        return _command(api, out, name, found, wait=wait, timeout=timeout)
+
+    return run
+
+
+retry = _verb("retry", "Try again now what failed.")
+cancel = _verb("cancel", "Stop at the next safe point, and go back if an update was under way.")
+release = _verb("release", "Let a revision that failed at a site be tried there again.")
+
+
+def _command(
+    api: Api, out: Output, action: str, found: list[dict[str, Any]], *, wait: bool, timeout: int
+) -> Exit:
+    before = changing.placements_before(api, found) if wait else {}
+    answers = changing.act(api, action, found)
+    return changing.finish(
+        api, out, answers, wait=wait, timeout=timeout, action=action, before=before
+    )

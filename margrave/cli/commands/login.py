@@ -1,0 +1,56 @@
+"""`margrave login URL`: keep a token, so that the next commands need none."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from margrave.cli import account
+from margrave.errors import MargraveError, Refused
+
+
+@click.command()
+@click.argument("url")
+@click.option("--user", help="asked for when it is not given")
+@click.option("--token-stdin", is_flag=True, help="read a token instead of signing in")
+@click.option("--insecure", is_flag=True, help="also over http to another machine")
+def login(url: str, user: str | None, token_stdin: bool, insecure: bool) -> None:
+    """Sign in at the controller and keep the token in your configuration folder.
+
+    The password is asked for, or read as the first line of what is piped in.
+    """
+    url = account.check_url(url)
+    if account.in_clear(url) and not insecure:
+        raise Refused(f"{url}: the password would travel in clear", "use https, or --insecure")
+    token = _line("token") if token_stdin else _sign_in(url, user)
+    _prove(url, token)
+    path = account.keep(account.Account(url, token))
+    click.echo(f"signed in at {url}; the token is kept in {path}")
+
+
+def _sign_in(url: str, user: str | None) -> str:
+    from margrave.cli.api import Api
+
+    stdin = sys.stdin
+    name = user or str(click.prompt("user", err=True))
+    password = (
+        str(click.prompt("password", hide_input=True, err=True))
+        if stdin.isatty()
+        else _line("password")
+    )
+    answer = Api(url).post("/api/v1/login", {"user": name, "password": password})
+    return str(answer["token"])
+
+
+def _line(what: str) -> str:
+    text = sys.stdin.readline().strip()
+    if not text:
+        raise MargraveError(f"no {what} was given", f"pipe the {what} in as one line")
+    return text
+
+
+def _prove(url: str, token: str) -> None:
+    from margrave.cli.api import Api
+
+    Api(url, token).get("/api/v1/meta/capabilities")

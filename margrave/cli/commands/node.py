@@ -1,0 +1,202 @@
+"""`margrave node …`: edge nodes; `add` and `remove` go through the runner of this machine."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from margrave.cli import resolve, tables
+from margrave.cli.exits import Exit
+from margrave.cli.options import asks, calls, confirm, labels, shows
+from margrave.cli.watching import watch
+from margrave.errors import Refused
+
+if TYPE_CHECKING:
+    from margrave.cli.api import Api
+    from margrave.cli.output import Output
+
+FIELDS = (
+    "site", "name", "address", "status", "drain", "last_seen", "labels",
+    "capabilities.architecture", "capabilities.cpus", "capabilities.memory",
+    "capabilities.engines", "capabilities.deployment_types",
+)  # fmt: skip
+
+
+@click.group()
+def node() -> None:
+    """Edge nodes. NODE is a name, or <site>/<node> where the name alone is ambiguous."""
+
+
+@node.command("list")
+@click.option("--site", help="only at this site")
+@click.option("--watch", "follow", is_flag=True, help="again after each change")
+@shows
+@calls
+def list_(api: Api, out: Output, site: str | None, follow: bool) -> None:
+    """All nodes."""
+    path = f"/api/v1/sites/{site}/nodes" if site else "/api/v1/nodes"
+
+    def draw(page: Any) -> None:
+        out.list(page, tables.NODES, "no nodes yet: margrave node add, on the runner's machine")
+
+    if follow:
+        watch(api, lambda: api.page(path), draw, site=site)
+    draw(api.page(path))
+
+
+@node.command()
+@click.argument("node")
+@click.option("--site")
+@shows
+@calls
+def show(api: Api, out: Output, node: str, site: str | None) -> None:
+    """One node."""
+    found = resolve.node(api, node, site)
+    answer = api.get(f"/api/v1/sites/{found['site']}/nodes/{found['name']}")
+    if out.for_eyes:
+        out.card(answer, FIELDS)
+    else:
+        out.answer(answer)
+
+
+@node.command()
+@click.argument("node")
+@click.option("--site")
+@asks
+@shows
+@calls
+def drain(api: Api, out: Output, node: str, site: str | None, yes: bool) -> None:
+    """Move or stop what runs there, and place nothing on it."""
+    found = resolve.node(api, node, site)
+    confirm(f"Drain {found['site']}/{found['name']}?", yes=yes)
+    _drained(api, out, found, "drain", "is being drained")
+
+
+@node.command()
+@click.argument("node")
+@click.option("--site")
+@shows
+@calls
+def undrain(api: Api, out: Output, node: str, site: str | None) -> None:
+    """Let things be placed there again."""
+    _drained(api, out, resolve.node(api, node, site), "undrain", "takes placements again")
+
+
+def _drained(api: Api, out: Output, found: dict[str, Any], verb: str, text: str) -> None:
+    answer = api.post(f"/api/v1/sites/{found['site']}/nodes/{found['name']}/{verb}", {})
+    if out.for_eyes:
+        out.say(f"{found['site']}/{found['name']} {text}")
+    else:
+        out.answer(answer)
+
+
+CONFIG = click.option(
+    "--config",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="the runner's configuration; ./margrave.toml if not given",
+)
+
+
+@node.command()
+@click.argument("name")
+@click.argument("address")
+@click.option("--site", required=True)
+@click.option("--user", default="root", show_default=True, help="who may become root there")
+@click.option("--port", type=click.IntRange(1, 65535), default=22, show_default=True)
+@click.option(
+    "--identity",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="a private key that lets the user in; else a password is asked for",
+)
+@click.option("--password-stdin", is_flag=True, help="read the user's password")
+@click.option("--host-key", help="the fingerprint (SHA256:…) that the node must show")
+@labels
+@CONFIG
+@asks
+@shows
+def add(
+    out: Output,
+    name: str,
+    address: str,
+    site: str,
+    user: str,
+    port: int,
+    identity: Path | None,
+    password_stdin: bool,
+    host_key: str | None,
+    labels: tuple[tuple[str, str], ...],
+    config: Path | None,
+    yes: bool,
+) -> Exit:
+    """Prepare the machine at ADDRESS as a node of the site, on the runner's machine.
+
+    The host key is shown first and pinned; the login given here is used this once.
+    """
+    runner = _runner(config, site)
+    if host_key is None:
+        host_key = str(runner.post("/nodes/probe", {"address": address, "port": port})["host_key"])
+        confirm(f"{address} shows the host key {host_key}\nIs that the one?", yes=yes)
+    body: dict[str, Any] = {
+        "name": name,
+        "address": address,
+        "port": port,
+        "login": {"user": user, **_secret(user, identity, password_stdin=password_stdin)},
+        "host_key": host_key,
+    }
+    body |= {"labels": dict(labels)} if labels else {}
+    return _added(out, name, runner.post("/nodes", body))
+
+
+def _runner(config: Path | None, site: str) -> Api:
+    """The runner of this machine, if it is this site's."""
+    from margrave.cli.runner_socket import connect
+
+    runner = connect(config)
+    found = _site_of(runner.get("/status"))
+    if found not in (None, site):
+        raise Refused(f"the runner here is {found}'s, not {site}'s", "name its --config")
+    return runner
+
+
+def _site_of(status: Any) -> str | None:
+    found = status.get("site") if isinstance(status, dict) else None
+    name = found.get("name") if isinstance(found, dict) else found
+    return str(name) if name else None
+
+
+def _secret(user: str, identity: Path | None, *, password_stdin: bool) -> dict[str, str]:
+    if identity is not None:
+        return {"private_key": identity.read_text(encoding="utf-8")}
+    stdin = sys.stdin
+    if password_stdin or not stdin.isatty():
+        line = stdin.readline().rstrip("\n")
+        if not line:
+            raise Refused(f"no way to sign in as {user}", "give --identity or --password-stdin")
+        return {"password": line}
+    return {"password": str(click.prompt(f"{user}'s password", hide_input=True, err=True))}
+
+
+def _added(out: Output, name: str, answer: dict[str, Any]) -> Exit:
+    checks = answer.get("checks") or []
+    if out.for_eyes:
+        out.say(f"added {name}, host key {answer.get('host_key')}")
+        out.rows(tables.CHECKS, checks)
+    else:
+        out.answer(answer)
+    return Exit.DONE if all(one.get("ok") for one in checks) else Exit.FAILED
+
+
+@node.command()
+@click.argument("name")
+@click.option("--site", required=True)
+@CONFIG
+@asks
+def remove(name: str, site: str, config: Path | None, yes: bool) -> None:
+    """Let the site's runner forget a node, on the runner's machine."""
+    runner = _runner(config, site)
+    confirm(f"Remove the node {name} from {site}?", yes=yes)
+    runner.send("DELETE", f"/nodes/{name}")
+    click.echo(f"removed {name}")

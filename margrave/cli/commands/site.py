@@ -1,0 +1,138 @@
+"""`margrave site …`: sites, their tokens, and what holds a site still."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from margrave.cli import tables
+from margrave.cli.options import asks, calls, confirm, labels, shows
+from margrave.cli.watching import watch
+
+if TYPE_CHECKING:
+    from margrave.cli.api import Api
+    from margrave.cli.output import Output
+
+SITES = "/api/v1/sites"
+FIELDS = (
+    "name", "labels", "timezone", "freshness", "last_seen", "wanted_commit", "applied_commit",
+    "paused", "locked", "halted", "nodes", "deployments",
+)  # fmt: skip
+
+
+@click.group()
+def site() -> None:
+    """Sites and their runners."""
+
+
+@site.command("list")
+@click.option("--watch", "follow", is_flag=True, help="again after each change")
+@shows
+@calls
+def list_(api: Api, out: Output, follow: bool) -> None:
+    """All sites."""
+
+    def draw(page: Any) -> None:
+        out.list(page, tables.SITES, "no sites yet: margrave site add NAME")
+
+    if follow:
+        watch(api, lambda: api.page(SITES), draw)
+    draw(api.page(SITES))
+
+
+@site.command()
+@click.argument("site")
+@shows
+@calls
+def show(api: Api, out: Output, site: str) -> None:
+    """One site with its nodes."""
+    found = api.get(f"{SITES}/{site}")
+    if not out.for_eyes:
+        out.answer(found)
+        return
+    out.card(found, FIELDS)
+    click.echo()
+    out.rows(tables.NODES, api.items(f"{SITES}/{site}/nodes"), "no nodes yet: margrave node add")
+
+
+@site.command()
+@click.argument("name")
+@labels
+@click.option("--timezone", help="such as Europe/Oslo; windows are read in it")
+@shows
+@calls
+def add(
+    api: Api, out: Output, name: str, labels: tuple[tuple[str, str], ...], timezone: str | None
+) -> None:
+    """Add a site. The token its runner needs is shown this once."""
+    body: dict[str, Any] = {"name": name}
+    body |= {"labels": dict(labels)} if labels else {}
+    body |= {"timezone": timezone} if timezone else {}
+    answer = api.post(SITES, body)
+    if not out.for_eyes:
+        out.answer(answer)
+        return
+    out.say(f"added {name}; its runner's controller.token, shown this once:")
+    click.echo(answer["token"])
+
+
+@site.command()
+@click.argument("site")
+@asks
+@calls
+def remove(api: Api, site: str, yes: bool) -> None:
+    """Remove a site that has no deployments."""
+    confirm(f"Remove the site {site}?", yes=yes)
+    api.send("DELETE", f"{SITES}/{site}")
+    click.echo(f"removed {site}")
+
+
+@site.command()
+@click.argument("site")
+@click.option("--reason", required=True, help="shown to whoever wonders why nothing happens")
+@click.option("--until", help="a time such as 2030-01-31T18:00:00Z; for ever if not given")
+@shows
+@calls
+def pause(api: Api, out: Output, site: str, reason: str, until: str | None) -> None:
+    """Nothing new starts at the site until it is resumed."""
+    body = {"reason": reason} | ({"until": until} if until else {})
+    _done(out, f"{site} is paused", api.post(f"{SITES}/{site}/pause", body))
+
+
+@site.command()
+@click.argument("site")
+@shows
+@calls
+def resume(api: Api, out: Output, site: str) -> None:
+    """End a pause."""
+    _done(out, f"{site} goes on", api.post(f"{SITES}/{site}/resume", {}))
+
+
+@site.command()
+@click.argument("site")
+@shows
+@calls
+def reload(api: Api, out: Output, site: str) -> None:
+    """Let the site's runner look at Git and its nodes now."""
+    _done(out, f"{site} was asked to look", api.post(f"{SITES}/{site}/reload", {}))
+
+
+@site.command()
+@click.argument("site")
+@click.option("--commit", required=True, help="the commit to go on from")
+@asks
+@shows
+@calls
+def accept(api: Api, out: Output, site: str, commit: str, yes: bool) -> None:
+    """Go on after the history of Git was rewritten."""
+    confirm(f"Let {site} go on from {commit}, whatever it ran before?", yes=yes)
+    answer = api.post(f"{SITES}/{site}/accept", {"commit": commit})
+    _done(out, f"{site} goes on from {commit}", answer)
+
+
+def _done(out: Output, text: str, answer: Any) -> None:
+    if out.for_eyes:
+        out.say(text)
+    else:
+        out.answer(answer)

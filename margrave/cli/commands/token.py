@@ -1,0 +1,67 @@
+"""`margrave token …`: tokens for people and programs."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from margrave.cli import tables
+from margrave.cli.options import Duration, asks, calls, confirm, shows, sites
+
+if TYPE_CHECKING:
+    from margrave.cli.api import Api
+    from margrave.cli.output import Output
+
+TOKENS = "/api/v1/tokens"
+ROLES = click.Choice(["viewer", "operator", "admin"])
+
+
+@click.group()
+def token() -> None:
+    """Tokens for people and programs."""
+
+
+@token.command()
+@click.argument("name")
+@click.option("--role", type=ROLES, default="viewer", show_default=True)
+@sites()
+@click.option(
+    "--expires", type=Duration(), help="how long it holds, such as 720h; for ever if not given"
+)
+@shows
+@calls
+def create(
+    api: Api, out: Output, name: str, role: str, sites: tuple[str, ...], expires: int | None
+) -> None:
+    """Make a token; it is shown this once."""
+    body: dict[str, Any] = {"name": name, "role": role}
+    body |= {"sites": list(sites)} if sites else {}
+    if expires is not None:
+        end = datetime.now(UTC) + timedelta(seconds=expires)
+        body["expires_at"] = end.strftime("%Y-%m-%dT%H:%M:%SZ")
+    answer = api.post(TOKENS, body)
+    if out.for_eyes:
+        click.echo(answer["token"])
+    else:
+        out.answer(answer)
+
+
+@token.command("list")
+@shows
+@calls
+def list_(api: Api, out: Output) -> None:
+    """All tokens, without what makes them work."""
+    out.list(api.page(TOKENS), tables.TOKENS, "no tokens")
+
+
+@token.command()
+@click.argument("token_id", metavar="ID")
+@asks
+@calls
+def revoke(api: Api, token_id: str, yes: bool) -> None:
+    """End a token at once."""
+    confirm(f"Revoke the token {token_id}?", yes=yes)
+    api.send("DELETE", f"{TOKENS}/{token_id}")
+    click.echo(f"revoked {token_id}")

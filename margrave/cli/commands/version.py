@@ -1,0 +1,13 @@
+"""`margrave version`."""
+
+from __future__ import annotations
+
+import click
+
+from margrave import __version__
+
+
+@click.command()
+def version() -> None:
+    """The version of this command."""
+    click.echo(f"margrave {__version__}")

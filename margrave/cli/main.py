@@ -1,0 +1,126 @@
+"""The command `margrave`: its nouns, loaded only when named; errors become exit codes here."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import Any, Final
+
+import click
+
+from margrave.cli import complaints, exits
+from margrave.cli.exits import Exit
+from margrave.errors import MargraveError
+
+# noun: (module below margrave.cli.commands, what `margrave --help` says of it). The words stand
+# here so that help and start-up import nothing that is not used.
+NOUNS: Final = {
+    "app": ("app", "applications in the catalogue"),
+    "deploy": ("deploy", "bring an application to sites: create or update"),
+    "deployment": ("deployment", "what runs where, and how it came to that"),
+    "lint": ("lint", "check packages, documents and repositories"),
+    "login": ("login", "keep a token for a controller"),
+    "node": ("node", "edge nodes"),
+    "site": ("site", "sites and their runners"),
+    "source": ("source", "registries the catalogue is read from"),
+    "token": ("token", "tokens for people and programs"),
+    "user": ("user", "people who may sign in"),
+    "version": ("version", "the version of this command"),
+}
+ROOMS: Final = "margrave.commands"
+
+
+class Nouns(click.Group):
+    """Finds its commands by name, and other rooms' through entry points."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return sorted({*NOUNS, *_rooms()})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name in NOUNS:
+            module = import_module(f"margrave.cli.commands.{NOUNS[cmd_name][0]}")
+            command: click.Command = getattr(module, cmd_name)
+            return command
+        return _rooms()[cmd_name]() if cmd_name in _rooms() else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        rows = []
+        for name in self.list_commands(ctx):
+            if name in NOUNS:
+                rows.append((name, NOUNS[name][1]))
+            elif (command := self.get_command(ctx, name)) is not None:
+                rows.append((name, command.get_short_help_str(60)))
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except MargraveError as error:
+            _tell(error, as_json=ctx.meta.get("margrave.output") == "json")
+            return int(exits.of(error))
+
+
+def _rooms() -> dict[str, Any]:
+    from importlib.metadata import entry_points
+
+    return {entry.name: lambda entry=entry: _load(entry) for entry in entry_points(group=ROOMS)}
+
+
+def _load(entry: Any) -> click.Command:
+    try:
+        command = entry.load()
+    except Exception as error:  # noqa: BLE001 - a room that cannot start must not take the others along
+        return _broken(entry.name, error)
+    assert isinstance(command, click.Command)
+    return command
+
+
+def _broken(name: str, error: Exception) -> click.Command:
+    reason = f"{type(error).__name__}: {error}"
+
+    def complain() -> None:
+        raise MargraveError(f"`margrave {name}` cannot be loaded: {reason}", "install it anew")
+
+    return click.Command(
+        name,
+        callback=complain,
+        help=f"cannot be loaded: {reason}",
+        context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+    )
+
+
+@click.group(cls=Nouns, context_settings={"help_option_names": ["-h", "--help"]})
+def root() -> None:
+    """Applications on edge sites, told by Git and done by Ansible.
+
+    MARGRAVE_URL and MARGRAVE_TOKEN name the controller, or `margrave login URL` keeps them.
+    """
+
+
+def main() -> int:
+    """What the console script runs; the answer is the exit code."""
+    try:
+        result = root.main(prog_name="margrave", standalone_mode=False)
+        sys.stdout.flush()
+    except click.Abort:
+        click.echo("margrave: interrupted", err=True)
+        return Exit.INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except BrokenPipeError:
+        # Whoever read us has had enough (`| head`); a second complaint at exit helps nobody.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return Exit.DONE
+    return result if isinstance(result, int) else Exit.DONE
+
+
+def _tell(error: MargraveError, *, as_json: bool) -> None:
+    for line in [complaints.as_json(error)] if as_json else complaints.lines(error):
+        click.echo(line, err=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,153 @@
+"""Options that many commands share, so that they read and behave the same everywhere."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from margrave import durations
+from margrave.cli.exits import Misuse
+from margrave.cli.output import FORMATS, Output
+from margrave.errors import MargraveError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from margrave.cli.api import Api
+
+F = TypeVar("F", bound="Callable[..., Any]")
+
+
+def _output(ctx: click.Context, _: click.Parameter, value: str) -> Output:
+    ctx.meta["margrave.output"] = value
+    return Output(value)
+
+
+def shows(function: F) -> F:
+    """Adds `-o` and hands in `out`."""
+    return click.option(
+        "-o",
+        "--output",
+        "out",
+        type=click.Choice(FORMATS),
+        default="table",
+        callback=_output,
+        is_eager=True,  # errors of the other options are told in this form too
+        help="table for eyes; json and yaml are what the API answers",
+    )(function)
+
+
+def calls(function: F) -> F:
+    """Hands in `api`: the controller, as whoever is signed in."""
+
+    @functools.wraps(function)
+    def with_api(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, api=connect(), **kwargs)
+
+    return with_api  # type: ignore[return-value]  # click sees the wrapper's own signature
+
+
+def connect() -> Api:
+    """The controller that the environment or `margrave login` names."""
+    from margrave.cli import account
+    from margrave.cli.api import Api
+
+    who = account.current()
+    return Api(who.url, who.token)
+
+
+class Duration(click.ParamType[int]):
+    """`90s`, `5m` or `2h`, in seconds."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        try:
+            return durations.seconds(value)
+        except MargraveError as error:
+            self.fail(str(error), param, ctx)
+
+
+class Pair(click.ParamType[tuple[str, str]]):
+    """`key=value`; everything behind the first `=` is the value."""
+
+    name = "key=value"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
+        if isinstance(value, tuple):
+            return value
+        key, equals, text = str(value).partition("=")
+        if not equals or not key:
+            self.fail(f"{value!r} is not key=value", param, ctx)
+        return key, text
+
+
+def waits(function: F) -> F:
+    """Adds `--wait` and `--timeout`."""
+    timeout = click.option(
+        "--timeout", type=Duration(), default="10m", show_default=True, help="how long to wait"
+    )
+    wait = click.option("--wait", is_flag=True, help="until every placement has ended")
+    return wait(timeout(function))
+
+
+def sites(*, required: bool = False) -> Callable[[F], F]:
+    """`--site`, as often as needed."""
+    return click.option(
+        "--site", "sites", multiple=True, required=required, metavar="SITE", help="repeatable"
+    )
+
+
+def sets(function: F) -> F:
+    """`--set parameter=value`, as often as needed."""
+    return click.option(
+        "--set", "values", multiple=True, type=Pair(), help="a parameter's value; repeatable"
+    )(function)
+
+
+def labels(function: F) -> F:
+    """`--label key=value`, as often as needed."""
+    return click.option("--label", "labels", multiple=True, type=Pair(), help="repeatable")(
+        function
+    )
+
+
+def asks(function: F) -> F:
+    """`--yes`: the answer to the question a destructive verb asks."""
+    return click.option("--yes", is_flag=True, help="do not ask")(function)
+
+
+def confirm(question: str, *, yes: bool) -> None:
+    """Returns when the answer is yes; without anybody to ask, `--yes` has to say it."""
+    if yes:
+        return
+    click.echo(f"{question} [y/N] ", nl=False, err=True)
+    answer = sys.stdin.readline()
+    if not answer:
+        click.echo(err=True)
+        raise Misuse("nobody is there to confirm", "add --yes")
+    if answer.strip().lower() not in {"y", "yes"}:
+        raise MargraveError("nothing was changed: not confirmed")
+
+
+def urgency(function: F) -> F:
+    """`--priority` and `--reason`, handed in together as `extra` for a request's body."""
+
+    @functools.wraps(function)
+    def with_extra(
+        *args: Any, priority: str | None = None, reason: str | None = None, **kwargs: Any
+    ) -> Any:
+        given = {"priority": priority, "reason": reason}
+        extra = {name: value for name, value in given.items() if value is not None}
+        return function(*args, extra=extra, **kwargs)
+
+    why = click.option("--reason", help="why; needed with urgent")
+    level = click.option("--priority", type=click.Choice(["urgent", "normal", "bulk"]))
+    return level(why(with_extra))  # type: ignore[return-value]  # click sees the wrapper's own

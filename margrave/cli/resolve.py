@@ -1,0 +1,90 @@
+"""What an operator calls a thing, made into the thing: ids, their beginnings, and names."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from margrave.cli.exits import Misuse, Problem
+from margrave.errors import NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from margrave.cli.api import Api
+
+UUID = r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+BEGINNING = r"[0-9a-fA-F-]{1,35}"
+
+
+def deployments(
+    api: Api, wanted: str, sites: Sequence[str] = (), *, deleted: bool = False
+) -> list[dict[str, Any]]:
+    """The deployments meant: one by id or its beginning, or all of that name; else NotFound.
+
+    With `deleted` those that are gone are found too, when none that lives is meant.
+    """
+    if re.fullmatch(UUID, wanted):
+        return _within([_by_id(api, wanted)], sites, wanted)
+    for state in (None, "DELETED") if deleted else (None,):
+        named = api.items("/api/v1/deployments", name=wanted, state=state)
+        if not named and re.fullmatch(BEGINNING, wanted):
+            named = _beginning(api, wanted, state)
+        if named:
+            return _within(named, sites, wanted)
+    raise NotFound(f"no deployment is called {wanted!r}", "margrave deployment list")
+
+
+def one_deployment(api: Api, wanted: str, sites: Sequence[str] = ()) -> dict[str, Any]:
+    """Exactly one; several of that name need `--site`."""
+    found = deployments(api, wanted, sites, deleted=True)
+    if len(found) > 1:
+        names = ", ".join(sorted(str(one["site"]) for one in found))
+        raise Misuse(f"{wanted!r} is deployed at {names}", "add --site to mean one")
+    return found[0]
+
+
+def _by_id(api: Api, wanted: str) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = api.get(f"/api/v1/deployments/{wanted.lower()}")
+    except Problem as problem:
+        if problem.status != 404:
+            raise
+        raise NotFound(f"no deployment has the id {wanted}", "margrave deployment list") from None
+    return found
+
+
+def _beginning(api: Api, wanted: str, state: str | None) -> list[dict[str, Any]]:
+    listed = api.items("/api/v1/deployments", state=state)
+    found = [one for one in listed if str(one["id"]).startswith(wanted.lower())]
+    if len(found) > 1:
+        ids = ", ".join(str(one["id"]) for one in found[:5])
+        raise Misuse(f"{wanted!r} begins several ids: {ids}", "write more of it")
+    return found
+
+
+def _within(found: list[dict[str, Any]], sites: Sequence[str], wanted: str) -> list[dict[str, Any]]:
+    if not sites:
+        return found
+    kept = [one for one in found if one["site"] in sites]
+    missing = sorted(set(sites) - {str(one["site"]) for one in kept})
+    if missing:
+        raise NotFound(f"{wanted!r} is not deployed at {', '.join(missing)}", "see deployment list")
+    return kept
+
+
+def node(api: Api, wanted: str, site: str | None = None) -> dict[str, Any]:
+    """A node by `<site>/<node>`, or by its name where that is unambiguous."""
+    before, slash, name = wanted.rpartition("/")
+    site = before if slash else site
+    found = [
+        one
+        for one in api.items("/api/v1/nodes")
+        if one["name"] == name and site in (None, one["site"])
+    ]
+    if not found:
+        raise NotFound(f"no node is called {wanted!r}", "margrave node list")
+    if len(found) > 1:
+        names = ", ".join(f"{one['site']}/{one['name']}" for one in found)
+        raise Misuse(f"{wanted!r} may be {names}", "write <site>/<node>")
+    return found[0]

@@ -1,0 +1,149 @@
+"""Answers as tables for eyes: what each resource shows, and in which words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+Resource = Mapping[str, Any]
+Cell = Callable[[Resource], object]
+Columns = Sequence[tuple[str, Cell]]
+
+
+def field(name: str) -> Cell:
+    """The value below a dotted name, or nothing."""
+
+    def get(row: Resource) -> object:
+        value: Any = row
+        for part in name.split("."):
+            value = value.get(part) if isinstance(value, Mapping) else None
+        return value
+
+    return get
+
+
+def words(value: object) -> str:
+    """A value in a cell: nothing is a dash, lists and maps on one line, times without the T."""
+    if value is None or value in ("", [], {}):
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return " ".join(f"{key}={words(one)}" for key, one in value.items())
+    if isinstance(value, (list, tuple)):
+        return ", ".join(words(one) for one in value)
+    text = str(value)
+    if len(text) >= 20 and text[4:5] == "-" and text[10:11] == "T":
+        return text[:19].replace("T", " ") + "Z"
+    return text
+
+
+def short(name: str) -> Cell:
+    """The beginning of an id or digest, enough to name it."""
+
+    def get(row: Resource) -> object:
+        value = field(name)(row)
+        return str(value).removeprefix("sha256:")[:12] if value else None
+
+    return get
+
+
+def state(row: Resource) -> object:
+    """The state, marked when it is only the last known one."""
+    mark = "?" if row.get("freshness") == "unknown" else ""
+    return f"{row.get('state') or '-'}{mark}"
+
+
+def trouble(row: Resource) -> object:
+    """Why it is not as wished: the error, else what is waited for, else the reason."""
+    error, waiting = row.get("error"), row.get("waiting")
+    if isinstance(error, Mapping):
+        cure = f" ({error['cure']})" if error.get("cure") else ""
+        return f"{error.get('class')}: {error.get('message')}{cure}"
+    if isinstance(waiting, Mapping) and waiting.get("for"):
+        until = f" until {words(waiting['until'])}" if waiting.get("until") else ""
+        return f"waiting for {waiting['for']}{until}"
+    return row.get("reason") or error
+
+
+def where(row: Resource) -> object:
+    """A node with its site."""
+    return f"{row.get('site')}/{row.get('node')}" if row.get("node") else row.get("site")
+
+
+def pick(*names: str) -> Columns:
+    """Columns that show fields by their own names."""
+    return [(name.rsplit(".", 1)[-1].upper().replace("_", " "), field(name)) for name in names]
+
+
+def _step(row: Resource) -> object:
+    return f"{row.get('from') or '-'} > {row.get('to')}"
+
+
+DEPLOYMENTS: Final[Columns] = [
+    ("ID", short("id")),
+    *pick("name", "site", "app", "version"),
+    ("STATE", state),
+    *pick("outcome", "updated_at"),
+]
+PLACEMENTS: Final[Columns] = [
+    ("NODE", where),
+    ("STATE", state),
+    *pick("outcome", "version", "wanted_version", "health", "attempt"),
+    ("SINCE", field("since")),
+    ("WHY", trouble),
+]
+HISTORY: Final[Columns] = [
+    ("AT", field("at")),
+    *pick("node"),
+    ("STATE", _step),
+    *pick("version", "actor", "attempt"),
+    ("WHY", trouble),
+]
+APPS: Final[Columns] = [*pick("id", "name", "version", "versions", "source"),
+    ("FINDINGS", lambda row: len(row.get("findings") or []) or None)]  # fmt: skip
+SITES: Final[Columns] = [
+    *pick("name", "freshness", "nodes", "deployments", "paused", "locked"),
+    ("HALTED", field("halted.reason")),
+    ("APPLIED", short("applied_commit")),
+    ("WANTED", short("wanted_commit")),
+    *pick("last_seen"),
+]
+NODES: Final[Columns] = [
+    *pick("site", "name", "address", "status", "drain", "labels"),
+    ("ARCH", field("capabilities.architecture")),
+    *pick("last_seen"),
+]
+SOURCES: Final[Columns] = pick("name", "url", "ref", "path", "commit", "apps", "synced_at")
+FINDINGS: Final[Columns] = [
+    ("SEVERITY", lambda row: row.get("severity") or "error"),
+    *pick("file", "line", "pointer"),
+    ("FINDING", lambda row: row.get("message") or row.get("detail")),
+    *pick("cure"),
+]
+CHECKS: Final[Columns] = pick("name", "ok", "detail", "cure")
+PLAN: Final[Columns] = [
+    ("NODE", where),
+    *pick("action", "from", "to", "strategy", "bytes", "why", "waiting"),
+]
+OPERATIONS: Final[Columns] = [
+    ("ID", short("id")),
+    ("NODE", where),
+    *pick("kind", "state", "phase", "attempt", "started_at", "ended_at"),
+]
+TOKENS: Final[Columns] = pick("id", "name", "role", "sites", "created_at", "expires_at")
+USERS: Final[Columns] = pick("name", "role", "sites", "created_at")
+
+GOOD: Final = {"INSTALLED", "succeeded", "active", "fresh", "healthy", "install", "yes"}
+BAD: Final = {"FAILED", "failed", "rollback-failed", "offline", "degraded", "error", "delete"}
+# Rolled back is never shown as success; unknown is neither good nor bad.
+ODD: Final = {"rolled-back", "held", "ROLLINGBACK", "stale", "warning", "rollback", "update"}
+BUSY: Final = {"INSTALLING", "UPDATING", "DELETING", "pending", "PENDING"}
+
+
+def colour(text: str) -> str:
+    """A style for the words that have one; never the only sign, the word stands there too."""
+    for names, style in ((GOOD, "green"), (BAD, "red"), (ODD, "yellow"), (BUSY, "cyan")):
+        if text in names:
+            return style
+    return "bright_black" if text.endswith("?") or text in {"unknown", "DELETED", "-"} else ""

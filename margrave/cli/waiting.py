@@ -1,0 +1,169 @@
+"""`--wait`: follow a request until every placement it concerns has ended, and judge how."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from margrave.cli import tables
+from margrave.cli.exits import Problem, TimedOut
+from margrave.errors import MargraveError, Unreachable
+
+if TYPE_CHECKING:
+    from margrave.cli.api import Api
+
+Row = Mapping[str, Any]
+Told = Callable[[str], None]
+Ended = tuple[Row, list[Row]]
+T = TypeVar("T")
+
+# Fast enough to feel immediate, slow enough that a hundred waiting scripts are no load.
+PERIOD = 0.5
+# The controller learns of its own commit within a moment; a change that leaves one site's
+# document as it was never shows there, so after this long the present state is judged.
+GRACE = 5.0
+ENDED: Final = {"succeeded", "failed", "rolled-back", "rollback-failed", "held"}
+LOST: Final = {"refused", "cancelled", "failed"}
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """What is waited for. `before` holds the placements as they were, for verbs that leave the
+    wanted revision alone: their old outcome must not be taken for the new one."""
+
+    request: str
+    deployments: tuple[str, ...]
+    action: str = "update"
+    before: Mapping[tuple[str, str], Row] = field(default_factory=dict)
+
+
+def newest(placements: Iterable[Row]) -> list[Row]:
+    """The newest incarnation of each node's placement."""
+    by_node: dict[str, Row] = {}
+    for one in placements:
+        known = by_node.get(one["node"])
+        if known is None or one.get("incarnation", 0) >= known.get("incarnation", 0):
+            by_node[one["node"]] = one
+    return [by_node[name] for name in sorted(by_node)]
+
+
+def has_ended(deployment: Row, placements: Iterable[Row], goal: Goal) -> bool:
+    """Whether nothing more is to come of what was asked for this deployment."""
+    if deployment["state"] == "DELETED":
+        return goal.action == "delete"
+    if goal.action == "delete":
+        failed = [one for one in placements if one["state"] == "FAILED"]
+        return any(_moved(one, goal) for one in failed)
+    alive = [one for one in placements if one["state"] != "DELETED"]
+    return bool(alive) and all(_settled(one, deployment, goal) for one in alive)
+
+
+def _settled(placement: Row, deployment: Row, goal: Goal) -> bool:
+    if placement["wanted_revision"] != deployment["revision"]:
+        return False
+    if placement["outcome"] not in ENDED or placement["state"] not in {"INSTALLED", "FAILED"}:
+        return False
+    if goal.action in {"retry", "release"}:
+        return _moved(placement, goal) or placement["outcome"] == "succeeded"
+    return True
+
+
+def _moved(placement: Row, goal: Goal) -> bool:
+    old = goal.before.get((placement["deployment"], placement["node"]))
+    watched = ("state", "outcome", "attempt", "since", "incarnation")
+    return old is None or any(old.get(name) != placement.get(name) for name in watched)
+
+
+def succeeded(deployment: Row, placements: Iterable[Row]) -> bool:
+    """Whether every placement did; a deployment that is gone has been deleted as asked."""
+    if deployment["state"] == "DELETED":
+        return True
+    alive = [one for one in placements if one["state"] != "DELETED"]
+    return bool(alive) and all(one["outcome"] == "succeeded" for one in alive)
+
+
+class Follower:
+    """Asks until the goal has ended or the time is up; a controller that restarts is waited for."""
+
+    def __init__(self, api: Api, timeout: float, tell: Told) -> None:
+        self._api = api
+        self._tell = tell
+        self._deadline = time.monotonic() + timeout
+        self._limit = timeout
+        self._shown: dict[tuple[str, str], str] = {}
+        self._failed_since: dict[str, float] = {}
+        self._missing = "the controller's answer"
+
+    def follow(self, goal: Goal) -> tuple[bool, list[Row]]:
+        """Whether all succeeded, and the placements as they ended."""
+        request = self._until(partial(self._published, goal.request))
+        seen = time.monotonic()
+        good = True
+        rows: list[Row] = []
+        for name in goal.deployments:
+            one, placements = self._until(partial(self._ended, name, request, goal, seen))
+            good = good and succeeded(one, placements)
+            rows += placements
+        return good, rows
+
+    def _published(self, request: str) -> Row | None:
+        self._missing = f"request {request}, which is not published"
+        found: Row = self._api.get(f"/api/v1/requests/{request}")
+        if found["state"] in LOST:
+            error = found.get("error")
+            told = error.get("message") if isinstance(error, Mapping) else error
+            why = f": {told}" if told else ""
+            raise MargraveError(f"request {request} was {found['state']}{why}")
+        return found if found["state"] == "published" else None
+
+    def _ended(self, name: str, request: Row, goal: Goal, seen: float) -> Ended | None:
+        deployment: Row = self._api.get(f"/api/v1/deployments/{name}")
+        placements = newest(self._api.items(f"/api/v1/deployments/{name}/placements"))
+        where = f"{deployment['name']} at {deployment['site']}"
+        self._missing = f"{where}, which is {deployment['state']}"
+        self._show(deployment, placements)
+        known = request.get("commit") in (None, deployment.get("commit")) or (
+            deployment.get("request") == goal.request
+        )
+        if not known and time.monotonic() - seen < GRACE:
+            return None
+        if not has_ended(deployment, placements, goal):
+            self._failed_since.pop(name, None)
+            return None
+        if any(one["state"] == "FAILED" for one in placements) and not self._stayed(name):
+            return None
+        return deployment, placements
+
+    def _stayed(self, name: str) -> bool:
+        """A failure counts when it stays: going back begins a moment after it."""
+        now = time.monotonic()
+        return now - self._failed_since.setdefault(name, now) >= GRACE
+
+    def _show(self, deployment: Row, placements: list[Row]) -> None:
+        for one in placements:
+            key = (str(deployment["id"]), str(one["node"]))
+            text = f"{one['state']} {one['outcome']}"
+            if self._shown.get(key) != text:
+                self._shown[key] = text
+                why = tables.trouble(one)
+                place = f"{deployment['site']}/{one['node']}"
+                self._tell(f"{place}  {text}" + (f"  {why}" if why else ""))
+
+    def _until(self, ask: Callable[[], T | None]) -> T:
+        while True:
+            try:
+                answer = ask()
+            except Unreachable as error:
+                answer, self._missing = None, str(error)
+            except Problem as problem:
+                if problem.status != 429 and problem.status < 500:
+                    raise
+                answer, self._missing = None, str(problem)
+            if answer is not None:
+                return answer
+            if time.monotonic() + PERIOD > self._deadline:
+                raise TimedOut(f"not done after {self._limit:.0f} s: waiting for {self._missing}")
+            time.sleep(PERIOD)
