@@ -1,0 +1,46 @@
+"""One module call as a run sees it, and what it came to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from runner.ports import Call, Status, Target
+
+COLLECTION: Final = "margrave.edge"
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """A module, its arguments and the node; `key` is the operation, or the node's name."""
+
+    key: str
+    node: Target
+    module: str
+    arguments: Mapping[str, Any]
+    deadline: int
+
+    @classmethod
+    def of(cls, call: Call) -> Errand:
+        """The errand of an operation."""
+        module = f"{COLLECTION}.workload_{call.kind.value}"
+        return cls(call.operation, call.node, module, call.arguments, call.deadline)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How an errand ended; `data` has an `error` unless the status is ok."""
+
+    key: str
+    status: Status
+    data: Mapping[str, Any]
+    started: datetime
+    ended: datetime
+
+    @property
+    def message(self) -> str:
+        """The error's message, or nothing."""
+        error = self.data.get("error")
+        return str(error.get("message", "")) if isinstance(error, dict) else ""

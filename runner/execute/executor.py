@@ -1,0 +1,194 @@
+"""The runner's hands: starts runs, lets them overlap, and leaves nothing behind at the end."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from runner.execute import processes
+from runner.execute.content import collections_path
+from runner.execute.environment import environment
+from runner.execute.errand import COLLECTION, Errand, Outcome
+from runner.execute.folders import Folders
+from runner.execute.knownhosts import KnownHosts
+from runner.execute.run import Run
+from runner.execute.rundir import RunFolder
+from runner.execute.warm.keeper import Keeper
+from runner.ports import Call, Observation, Progress, Result, Status, Target
+
+LOOKING: Final = 60  # seconds that workload_info or node_info may take
+
+
+class AnsibleExecutor:
+    """Carries module calls to nodes with Ansible; safe to use from many threads."""
+
+    def __init__(
+        self,
+        folder: Path,
+        forks: int = 20,
+        connect_timeout: int = 10,
+        jump: str = "",
+        warm: bool = True,
+    ) -> None:
+        self._folders = Folders(folder.resolve())
+        self._forks = forks
+        self._environment = environment(self._folders, collections_path(), connect_timeout, jump)
+        self._known_hosts = KnownHosts(self._folders.known_hosts)
+        self._keeper = Keeper(self._folders, self._environment) if warm else None
+        self._runs: dict[str, Run] = {}
+        self._threads: set[threading.Thread] = set()
+        self._where: dict[str, str] = {}  # operation -> run
+        self._lock = threading.Lock()
+
+    def open(self) -> None:
+        """Make the folders, end what a killed runner left, and begin to warm up."""
+        self._folders.make()
+        self._sweep()
+        if self._keeper:
+            self._keeper.start()
+
+    def start(
+        self,
+        calls: Sequence[Call],
+        on_progress: Callable[[Progress], None],
+        on_result: Callable[[Result], None],
+    ) -> None:
+        """Begin these calls and return; each call gets exactly one result, from another thread."""
+
+        def tell(key: str, line: str) -> None:
+            on_progress(Progress(key, datetime.now(UTC), line))
+
+        def settle(outcome: Outcome) -> None:
+            with self._lock:
+                self._where.pop(outcome.key, None)
+            on_result(_result(outcome))
+
+        # A run for each module: plays of one run wait for each other, runs don't.
+        errands = [Errand.of(call) for call in calls]
+        for module in sorted({errand.module for errand in errands}):
+            self._begin([one for one in errands if one.module == module], settle, tell)
+
+    def observe(
+        self, nodes: Sequence[Target], deployments: Sequence[str] = ()
+    ) -> dict[str, Observation]:
+        """What runs on these nodes; every node has an entry, reachable or not."""
+        arguments = {"deployment": deployments[0]} if len(deployments) == 1 else {}
+        seen = self._look(f"{COLLECTION}.workload_info", nodes, arguments)
+        return {name: _only(one, set(deployments)) for name, one in seen.items()}
+
+    def inspect(self, node: Target) -> Observation:
+        """Capabilities and checks of one node."""
+        return self._look(f"{COLLECTION}.node_info", [node], {})[node.name]
+
+    @property
+    def active(self) -> frozenset[str]:
+        """The operations that have no result yet."""
+        with self._lock:
+            return frozenset(self._where)
+
+    def cancel(self, operation: str) -> None:
+        """Stop waiting for an operation and end its processes; unknown ones are ignored."""
+        with self._lock:
+            run = self._runs.get(self._where.get(operation, ""))
+        if run is not None:
+            run.give_up(operation)
+
+    def stop(self) -> None:
+        """End everything that still runs and leave nothing behind."""
+        with self._lock:
+            runs, threads = list(self._runs.values()), list(self._threads)
+        for run in runs:
+            run.give_up()
+        for thread in threads:
+            thread.join(timeout=10)
+        if self._keeper:
+            self._keeper.stop()
+        self._sweep()
+
+    def _sweep(self) -> None:
+        """End processes that carry our control folder in their command line, then their files.
+
+        That names ssh and its masters, which outlive their parents, and the warm process.
+        """
+        for pids in self._folders.runs.glob("*/pids"):
+            for pid, ticks in processes.noted(pids):
+                processes.kill_tree(pid, ticks)
+        processes.kill_naming(f"{self._folders.control}/")
+        self._folders.remove_runs()
+        for socket in self._folders.control.glob("*"):
+            socket.unlink(missing_ok=True)
+
+    def _look(
+        self, module: str, nodes: Sequence[Target], arguments: dict[str, str]
+    ) -> dict[str, Observation]:
+        outcomes: dict[str, Outcome] = {}
+        errands = [Errand(node.name, node, module, arguments, LOOKING) for node in nodes]
+        if errands:
+            run = self._begin(errands, lambda one: outcomes.update({one.key: one}), _silent)
+            run.join()
+        return {key: _observation(one) for key, one in outcomes.items()}
+
+    def _begin(
+        self,
+        errands: Sequence[Errand],
+        on_outcome: Callable[[Outcome], None],
+        on_line: Callable[[str, str], None],
+    ) -> threading.Thread:
+        ident = uuid.uuid4().hex[:12]
+        run = Run(RunFolder(self._folders.runs / ident), errands, on_outcome, on_line)
+        thread = threading.Thread(target=self._carry, args=(ident, run, errands), daemon=True)
+        with self._lock:
+            self._runs[ident] = run
+            self._threads.add(thread)
+            self._where.update({errand.key: ident for errand in errands})
+        thread.start()
+        return thread
+
+    def _carry(self, ident: str, run: Run, errands: Sequence[Errand]) -> None:
+        try:
+            self._known_hosts.know(errand.node for errand in errands)
+            forks = max(1, min(len(errands), self._forks))
+            run.carry_out(self._environment, self._folders.warm_socket, forks)
+        finally:
+            with self._lock:
+                self._runs.pop(ident, None)
+                self._threads.discard(threading.current_thread())
+                self._forget(errand.key for errand in errands)
+
+    def _forget(self, keys: Iterable[str]) -> None:
+        for key in keys:
+            self._where.pop(key, None)
+
+
+def _result(outcome: Outcome) -> Result:
+    return Result(
+        outcome.key,
+        outcome.status,
+        outcome.data,
+        outcome.started,
+        outcome.ended,
+        outcome.message,
+    )
+
+
+def _observation(outcome: Outcome) -> Observation:
+    return Observation(outcome.key, outcome.status, outcome.data, outcome.ended, outcome.message)
+
+
+def _only(seen: Observation, deployments: set[str]) -> Observation:
+    """What was seen of these deployments alone; of all, when none is named."""
+    workloads = seen.data.get("workloads")
+    if not deployments or seen.status is not Status.OK or not isinstance(workloads, list):
+        return seen
+    kept = [one for one in workloads if one.get("deployment") in deployments]
+    return Observation(
+        seen.node, seen.status, {**seen.data, "workloads": kept}, seen.at, seen.message
+    )
+
+
+def _silent(key: str, line: str) -> None:
+    """Looking at nodes is no operation: nobody follows its lines."""

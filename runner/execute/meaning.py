@@ -1,0 +1,145 @@
+"""What Ansible's events mean for an errand: a table from texts to error classes, and no I/O."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from margrave.error_classes import ErrorClass
+from runner.ports import Status
+
+# Ansible's own additions to a module's return value; invocation repeats the arguments.
+NOT_THE_MODULES: Final = ("invocation", "exception", "failed", "unreachable", "timedout")
+LONGEST: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """One way in which a call can fail before or beside the module's own errors."""
+
+    pattern: str
+    cls: ErrorClass
+    code: str
+    message: str
+    cure: str
+
+    def as_error(self, found: str) -> dict[str, str]:
+        """The error object of the contracts; what Ansible said stands behind our words."""
+        told = f"{self.message}: {found}" if found else self.message
+        return {"class": self.cls.value, "code": self.code, "message": told, "cure": self.cure}
+
+
+ADD_AGAIN: Final = "if this is right, run `margrave node add` for the node once more"
+
+# Looked through from the top; the first that fits is it.
+TROUBLES: Final = (
+    Trouble(
+        r"REMOTE HOST IDENTIFICATION HAS CHANGED|Host key verification failed",
+        ErrorClass.AUTH,
+        "host-key-changed",
+        "the host key is not the pinned one",
+        ADD_AGAIN,
+    ),
+    Trouble(
+        r"Permission denied \(|Too many authentication failures",
+        ErrorClass.AUTH,
+        "login-refused",
+        "the node refuses the runner's key",
+        ADD_AGAIN,
+    ),
+    Trouble(
+        r"[Mm]issing sudo password|a password is required|not (?:in the sudoers|allowed to)",
+        ErrorClass.AUTH,
+        "no-sudo",
+        "the remote user has no passwordless sudo",
+        ADD_AGAIN,
+    ),
+    Trouble(
+        r"No space left on device",
+        ErrorClass.DISK,
+        "disk-full",
+        "no space left on the node",
+        "make room on the node; the next try follows by itself",
+    ),
+    Trouble(
+        r"python3?: (?:command )?not found|interpreter.*was not found|/usr/bin/python3: No such",
+        ErrorClass.INTERNAL,
+        "no-python",
+        "the node has no /usr/bin/python3",
+        "install Python 3.9 or newer on the node",
+    ),
+)
+UNREACHABLE: Final = Trouble(
+    "", ErrorClass.LINK, "unreachable", "the node does not answer", "check its power and network"
+)
+CRASHED: Final = Trouble(
+    "",
+    ErrorClass.INTERNAL,
+    "module-crashed",
+    "the module ended without a result",
+    "report it, with the operation's log",
+)
+DEADLINE: Final = Trouble(
+    "",
+    ErrorClass.LINK,
+    "deadline",
+    "no result within the operation's deadline",
+    "the same operation is taken up again; its fence tells how far it came",
+)
+RUN_ENDED: Final = Trouble(
+    "",
+    ErrorClass.INTERNAL,
+    "run-ended",
+    "Ansible ended without a result for this node",
+    "the same operation is taken up again; its fence tells how far it came",
+)
+STOPPED: Final = Trouble(
+    "",
+    ErrorClass.INTERNAL,
+    "stopped",
+    "the runner stopped waiting for it",
+    "the same operation is taken up again; its fence tells how far it came",
+)
+
+
+def read(event: str, res: Mapping[str, Any]) -> tuple[Status, dict[str, Any]]:
+    """Status and data of an errand from the event that ended it."""
+    data = {
+        key: value
+        for key, value in res.items()
+        if key not in NOT_THE_MODULES and not key.startswith("_ansible")
+    }
+    if event == "runner_on_ok":
+        return Status.OK, data
+    if event == "runner_on_unreachable":
+        return Status.UNREACHABLE, {**data, "error": _error(res, UNREACHABLE)}
+    if res.get("timedout"):
+        return Status.LOST, {**data, "error": DEADLINE.as_error("")}
+    if not _is_error(data.get("error")):
+        data["error"] = _error(res, CRASHED)
+    return Status.FAILED, data
+
+
+def lost(trouble: Trouble, found: str = "") -> dict[str, Any]:
+    """The data of an errand that nobody knows the end of."""
+    return {"error": trouble.as_error(_shown(found))}
+
+
+def _error(res: Mapping[str, Any], otherwise: Trouble) -> dict[str, str]:
+    said = "\n".join(
+        str(res[key]) for key in ("msg", "module_stderr", "module_stdout") if res.get(key)
+    )
+    trouble = next((one for one in TROUBLES if re.search(one.pattern, said)), otherwise)
+    return trouble.as_error(_shown(said))
+
+
+def _is_error(value: object) -> bool:
+    return isinstance(value, dict) and "class" in value and "message" in value
+
+
+def _shown(said: str) -> str:
+    """One line that fits a table; SSH writes banners and blank lines around what matters."""
+    line = " ".join(said.split())
+    return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"

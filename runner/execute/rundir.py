@@ -1,0 +1,103 @@
+"""The private folder of one run: inventory, play, arguments; nothing of it on a command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from margrave.errors import Refused
+from runner.execute.errand import Errand
+
+# Inventory values are templates to Ansible, so what could begin one does not get in. The module's
+# arguments may hold anything: they are read from a file, and what is read so is never a template.
+PLAIN: Final = re.compile(r"[A-Za-z0-9._:%@/+= -]*")
+
+ARGUMENTS: Final = "{{ lookup('ansible.builtin.file', margrave_arguments) | from_json }}"
+
+
+class RunFolder:
+    """Makes and removes the folder; hosts are numbered, so that one node may stand there twice."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def inventory(self) -> Path:
+        return self.path / "inventory.yml"
+
+    @property
+    def play(self) -> Path:
+        return self.path / "play.yml"
+
+    @property
+    def pids(self) -> Path:
+        """Where the processes of the run note themselves: `<pid> <start tick>` a line."""
+        return self.path / "pids"
+
+    def write(self, module: str, errands: Sequence[Errand]) -> None:
+        """Lay down what Ansible reads; JSON, which it parses several times faster than YAML."""
+        self.path.mkdir(mode=0o700, parents=True)
+        hosts = {}
+        for number, errand in enumerate(errands):
+            arguments = self.path / f"arguments-{number}.json"
+            _write(arguments, dict(errand.arguments))
+            hosts[host(number)] = _variables(errand, arguments)
+        _write(self.inventory, {"all": {"hosts": hosts}})
+        _write(self.play, _play(module))
+
+    def remove(self) -> None:
+        """Take it all away; a file that is gone already is no trouble."""
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+def _play(module: str) -> list[dict[str, Any]]:
+    task = {
+        "name": "Operation",
+        "action": module,
+        "args": ARGUMENTS,
+        "timeout": "{{ margrave_deadline }}",
+    }
+    return [
+        {
+            "name": "Operations",
+            "hosts": "all",
+            "gather_facts": False,
+            "strategy": "ansible.builtin.free",
+            "tasks": [task],
+        }
+    ]
+
+
+def host(number: int) -> str:
+    """The inventory name of an errand by its place in the run."""
+    return f"errand-{number}"
+
+
+def _variables(errand: Errand, arguments: Path) -> dict[str, Any]:
+    node = errand.node
+    for value in (node.address, node.user, node.key, str(arguments)):
+        if not PLAIN.fullmatch(value):
+            raise Refused(f'{node.name}: "{value}" holds characters that are not taken here')
+    return {
+        "ansible_host": node.address,
+        "ansible_port": node.port,
+        "ansible_user": node.user,
+        "ansible_ssh_private_key_file": node.key,
+        "ansible_become": node.user != "root",
+        # Named, because discovering it costs a round trip; onboarding has checked that it is there.
+        "ansible_python_interpreter": "/usr/bin/python3",
+        "margrave_arguments": str(arguments),
+        "margrave_deadline": max(1, int(errand.deadline)),
+    }
+
+
+def _write(path: Path, value: object) -> None:
+    # 0600 from the first byte: arguments hold registry passwords and resolved secrets.
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        json.dump(value, file)
