@@ -6,7 +6,7 @@ import base64
 import binascii
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from controller.api.problems import invalid
 from margrave.findings import Finding
@@ -14,8 +14,11 @@ from margrave.findings import Finding
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+K = TypeVar("K", int, str)
+
 DEFAULT: Final = 50
 MOST: Final = 200
+_FOREIGN: Final = Finding("/cursor", "not a cursor of this list", "pass `next` of the page before")
 KEY_LIMIT: Final = 1024  # a cursor is ours: what is longer was made by somebody else
 
 
@@ -47,9 +50,7 @@ def read(args: Mapping[str, str], width: int = 1) -> Page:
     if args.get("cursor"):
         after = _unpack(args["cursor"], width)
         if after is None:
-            findings.append(
-                Finding("/cursor", "not a cursor of this list", "pass `next` of the page before")
-            )
+            findings.append(_FOREIGN)
     if findings:
         raise invalid(findings)
     return Page(limit, after)
@@ -68,6 +69,25 @@ def listing(
     shown = rows[: page.limit]
     more = len(rows) > page.limit
     return {"items": [item for _, item in shown], "next": cursor(shown[-1][0]) if more else None}
+
+
+def number(page: Page) -> int | None:
+    """The key of a list keyed by a number."""
+    return _only(page, int)
+
+
+def text(page: Page) -> str | None:
+    """The key of a list keyed by a name."""
+    return _only(page, str)
+
+
+def _only(page: Page, kind: type[K]) -> K | None:
+    if page.after is None:
+        return None
+    key = page.after[0]
+    if not isinstance(key, kind):
+        raise invalid([_FOREIGN])
+    return key
 
 
 def _unpack(text: str, width: int) -> tuple[str | int, ...] | None:

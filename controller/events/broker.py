@@ -53,6 +53,11 @@ class Broker:
         """How many streams are open."""
         return len(self._clients)
 
+    def problem(self) -> str:
+        """Why events do not flow, or an empty text."""
+        running = self._thread is not None and self._thread.is_alive()
+        return "" if running else "the events' thread does not run"
+
     def start(self) -> None:
         """Begin to hand events on; what was stored before is read by who resumes."""
         self._position = self._log.newest_id()

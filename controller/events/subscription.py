@@ -24,9 +24,6 @@ class Message:
     deployment: str | None = None
 
 
-Wants = "Callable[[Message], bool]"
-
-
 class Subscription:
     """What one client still has to be sent."""
 

@@ -67,6 +67,8 @@ class Key:
     site: str
     in_git: bool
     state: State
+    revision: str | None
+    version: str | None
 
 
 def find(session: Session, deployment_id: str, site: str | None = None) -> Key | None:
@@ -80,15 +82,17 @@ def find(session: Session, deployment_id: str, site: str | None = None) -> Key |
     if site is not None:
         query = query.where(Deployment.site == site)
     row = session.scalar(query)
-    return Key(row.key, row.id, row.site, row.in_git, row.state) if row else None
+    return _key(row) if row else None
 
 
-def adopt(session: Session, deployment_id: str, site: str, app: str, now: datetime) -> Key:
+def adopt(
+    session: Session, deployment_id: str, site: str, name: str, app: str, now: datetime
+) -> Key:
     """A deployment that only the runner knows (a database made anew): kept until Git tells more."""
     row = Deployment(
         id=deployment_id,
         site=site,
-        name=deployment_id,
+        name=name,
         app=app,
         profile="",
         in_git=False,
@@ -99,7 +103,11 @@ def adopt(session: Session, deployment_id: str, site: str, app: str, now: dateti
     )
     session.add(row)
     session.flush()
-    return Key(row.key, row.id, row.site, row.in_git, row.state)
+    return _key(row)
+
+
+def _key(row: Deployment) -> Key:
+    return Key(row.key, row.id, row.site, row.in_git, row.state, row.revision, row.version)
 
 
 def resource(session: Session, key: int, moment: Moment) -> dict[str, Any]:

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
+from sqlalchemy.exc import DataError, IntegrityError, StatementError
 
 from controller.store.models import RejectedReport, ReportCursor
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
 
     from sqlalchemy.orm import Session
@@ -39,6 +41,23 @@ def advance(session: Session, line: Line, next_seq: int, now: datetime) -> None:
         row = ReportCursor(site=line.site, runner=line.runner, epoch=line.epoch)
         session.add(row)
     row.next_seq, row.updated_at = next_seq, now
+
+
+def attempt(session: Session, step: Callable[[], None]) -> str:
+    """Do a step that is undone when the database refuses its values; why, or an empty text.
+
+    A database that is ill itself raises: what it cannot take now it may take in a minute.
+    """
+    try:
+        with session.begin_nested():
+            step()
+    except (IntegrityError, DataError) as error:
+        return f"the database refuses it: {error.orig}"
+    except StatementError as error:
+        if isinstance(error.orig, ValueError | TypeError | OverflowError):
+            return f"the database refuses it: {error.orig}"
+        raise
+    return ""
 
 
 def highest_epoch(session: Session, site: str) -> int:

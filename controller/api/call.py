@@ -1,0 +1,72 @@
+"""One request as a handler sees it: who asks, the parts, the page wanted, and what to answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from flask import g, request
+
+from controller.api import paging
+from controller.api.problems import Problem
+from controller.store import audit
+from controller.store.audit import Deed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sqlalchemy.orm import Session
+
+    from controller.access.identity import Identity
+    from controller.parts import Parts
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer other than a plain 200."""
+
+    body: Any
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A request on its way through one handler."""
+
+    parts: Parts
+    who: Identity
+
+    @property
+    def args(self) -> Mapping[str, str]:
+        """The query's arguments; of repeated ones the first counts."""
+        return request.args
+
+    @property
+    def trace(self) -> str:
+        """The request's id, which travels to the node."""
+        return str(g.request_id)
+
+    def page(self, width: int = 1) -> paging.Page:
+        """The page that the query asks for."""
+        return paging.read(request.args, width)
+
+    def must_see(self, site: str) -> None:
+        """403 for a site that is not theirs."""
+        if not self.who.sees(site):
+            raise Problem(403, f'site "{site}" is not yours', cure="ask for a token that has it")
+
+    def write_down(
+        self, session: Session, action: str, target: str, detail: Mapping[str, Any] | None = None
+    ) -> None:
+        """Audit what this request does, in the transaction that does it."""
+        deed = Deed(
+            actor=self.who.actor,
+            action=action,
+            target=target,
+            outcome="done",
+            address=request.remote_addr,
+            trace=self.trace,
+            detail=detail or {},
+        )
+        audit.add(session, deed, self.parts.clock())

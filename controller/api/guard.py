@@ -1,0 +1,85 @@
+"""Who is asking: bearer tokens and sign-in sessions to identities."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from flask import request
+
+from controller.access.identity import Identity, Role
+from controller.access.passwords import token_hash
+from controller.api.problems import Problem
+from controller.store import access
+
+if TYPE_CHECKING:
+    from controller.parts import Parts
+    from controller.store.access import Holder
+
+COOKIE: Final = "margrave_session"
+CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="margrave"'}
+TOKEN_LIMIT: Final = 512
+
+
+def identify(parts: Parts) -> Identity:
+    """The holder of the bearer token; 401 when there is none that is valid."""
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    if scheme.lower() != "bearer" or not token.strip():
+        raise Problem(
+            401, "no token was sent", cure="send Authorization: Bearer <token>", headers=CHALLENGE
+        )
+    found = by_token(parts, token.strip())
+    if found is None:
+        raise Problem(
+            401,
+            "this token is not valid: unknown, revoked or expired",
+            cure="sign in with margrave login URL, or ask an admin for a token",
+            headers=CHALLENGE,
+        )
+    return found
+
+
+def by_token(parts: Parts, token: str) -> Identity | None:
+    """The identity of a token, of people's as well as of runners'."""
+    if len(token) > TOKEN_LIMIT:
+        return None
+    now = parts.clock()
+    with parts.store.session() as session:
+        holder = access.token(session, token_hash(token), now)
+    if holder is None:
+        return None
+    if holder.stale_use:
+        with parts.store.write() as session:
+            access.used(session, holder, now)
+    return _identity(holder)
+
+
+def by_session(parts: Parts) -> tuple[Identity, str] | None:
+    """The identity of the sign-in cookie, and the token that its forms carry."""
+    cookie = request.cookies.get(COOKIE, "")
+    if not cookie or len(cookie) > TOKEN_LIMIT:
+        return None
+    with parts.store.session() as session:
+        holder = access.signed_in(session, token_hash(cookie), parts.clock())
+    return (_identity(holder), holder.csrf) if holder else None
+
+
+def require(who: Identity, needs: Role, site: str | None = None) -> None:
+    """403 when the role does not hold the one needed, or a runner asks beyond its site."""
+    if who.is_site:
+        if needs is Role.SITE and site is not None and who.sees(site):
+            return
+        raise Problem(
+            403,
+            "a runner's token reports, sends heartbeats, reads its own site and fetches the"
+            " repository, nothing else",
+            cure="use a person's token",
+        )
+    if needs is Role.SITE:
+        raise Problem(403, "only the site's runner does this", cure="use the site's token")
+    if not who.may(needs):
+        raise Problem(403, f"this needs the role {needs}, yours is {who.role}", cure="ask an admin")
+
+
+def _identity(holder: Holder) -> Identity:
+    sites = frozenset(holder.sites) if holder.sites is not None else None
+    return Identity(holder.name, Role(holder.role), sites)

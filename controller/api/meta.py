@@ -1,0 +1,93 @@
+"""What the controller says of itself: health, readiness, abilities, metrics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from flask import Blueprint, Response, g, request
+
+import margrave
+from controller.access.identity import Role
+from controller.api import bodies, guard, metrics, openapi, tokens
+from controller.api.routes import Route, respond
+from controller.reports.intake import PROTOCOL
+from margrave.lifecycle import Outcome, State
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from controller.api.call import Call
+    from controller.parts import Parts
+
+LOOPBACK: Final = ("127.0.0.1", "::1")
+
+
+def capabilities(call: Call) -> dict[str, Any]:
+    """GET /meta/capabilities: what this controller speaks."""
+    del call
+    return {
+        "version": margrave.__version__,
+        "api": "v1",
+        "protocol": PROTOCOL,
+        "profiles": ["compose"],
+        "states": [state.value for state in State],
+        "outcomes": [outcome.value for outcome in Outcome],
+        "features": ["events", "plans", "git"],
+    }
+
+
+def readiness(parts: Parts) -> dict[str, Any]:
+    """Which part is ill; the words are the same for people and for probes."""
+    checks = {"database": _database(parts), "events": parts.broker.problem()}
+    return {
+        "status": "failing" if any(checks.values()) else "ok",
+        "checks": [
+            {"name": name, "ok": not problem, "detail": problem or "ok"}
+            for name, problem in checks.items()
+        ],
+    }
+
+
+def _database(parts: Parts) -> str:
+    try:
+        return parts.store.schema_problem()
+    except Exception as error:  # noqa: BLE001 - whatever ails it, the probe is to tell it
+        return f"the database does not answer: {type(error).__name__}"
+
+
+def blueprint(parts: Parts, routes: Sequence[Route]) -> Blueprint:
+    """The doors that need no token: health, readiness, sign-in, the API's description."""
+    made = Blueprint("open", __name__)
+
+    @made.get("/healthz")
+    def healthz() -> dict[str, Any]:
+        return {"status": "ok", "checks": []}
+
+    @made.get("/readyz")
+    def readyz() -> Response:
+        found = readiness(parts)
+        return respond(found, 200 if found["status"] == "ok" else 503)
+
+    @made.get("/metrics")
+    def metrics_() -> Response:
+        # A proxy on this machine is loopback too, but then it names whom it speaks for.
+        near = request.remote_addr in LOOPBACK and "X-Forwarded-For" not in request.headers
+        if not near:
+            guard.require(guard.identify(parts), Role.VIEWER)
+        return Response(metrics.text(parts), content_type="text/plain; version=0.0.4")
+
+    @made.get("/openapi.json")
+    def openapi_() -> dict[str, Any]:
+        return openapi.document(routes)
+
+    @made.post("/api/v1/login")
+    def login() -> Response:
+        body = bodies.read(tokens.Login, bodies.json_object())
+        return respond(tokens.log_in(parts, body, str(g.request_id)), 201)
+
+    return made
+
+
+ROUTES: Final = (
+    Route("GET", "/meta/capabilities", capabilities, Role.VIEWER, "What this controller speaks"),
+)

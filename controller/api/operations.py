@@ -1,0 +1,97 @@
+"""Operations: lists, one of them, its log, and its progress as a stream."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from flask import Response
+
+from controller.access.identity import Role
+from controller.api import paging
+from controller.api.call import Call
+from controller.api.problems import not_found
+from controller.api.routes import Route
+from controller.events import stream
+from controller.events.subscription import Message
+from controller.store import operations
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+ENDED: Final = {"succeeded": "end", "failed": "error", "cancelled": "end"}
+
+
+def listed(call: Call) -> dict[str, Any]:
+    """GET /operations."""
+    page = call.page()
+    args = call.args
+    wanted = operations.Wanted(
+        args.get("deployment"),
+        args.get("site"),
+        args.get("node"),
+        args.get("state"),
+        call.who.sites,
+    )
+    with call.parts.store.session() as session:
+        rows = operations.listing(session, wanted, after=paging.number(page), limit=page.fetch)
+    return paging.listing(page, rows)
+
+
+def shown(call: Call, operation: str) -> dict[str, Any]:
+    """GET /operations/{id}."""
+    with call.parts.store.session() as session:
+        return _find(call, session, operation)
+
+
+def its_log(call: Call, operation: str) -> Response:
+    """GET /operations/{id}/log, as plain text."""
+    with call.parts.store.session() as session:
+        found = _find(call, session, operation)
+        text = operations.log(session, found["id"])
+    return Response(text, content_type="text/plain; charset=utf-8")
+
+
+def its_events(call: Call, operation: str) -> Response:
+    """GET /operations/{id}/events: started, progress, log, then end or error."""
+    with call.parts.store.session() as session:
+        found = _find(call, session, operation)
+        text = operations.log(session, found["id"])
+    first = [Message("started", found)]
+    if text:
+        first.append(Message("log", {"operation": found["id"], "lines": text.splitlines()}))
+    if found["state"] in ENDED:
+        first.append(Message(ENDED[found["state"]], found))
+
+    def wants(message: Message) -> bool:
+        key = "operation" if message.event == "log" else "id"
+        return message.event in ("operation", "log") and message.data.get(key) == found["id"]
+
+    return stream.respond(
+        call.parts.broker,
+        wants,
+        None,
+        first=first,
+        last=lambda message: message.event in ("end", "error"),
+        name=_named,
+    )
+
+
+def _named(message: Message) -> Message:
+    if message.event != "operation":
+        return message
+    return Message(ENDED.get(message.data["state"], "progress"), message.data, message.id)
+
+
+def _find(call: Call, session: Session, operation: str) -> dict[str, Any]:
+    found = operations.get(session, operation.lower())
+    if found is None or not call.who.sees(found["site"]):
+        raise not_found("operation", operation)
+    return found
+
+
+ROUTES: Final = (
+    Route("GET", "/operations", listed, Role.VIEWER, "Operations, newest first"),
+    Route("GET", "/operations/<operation>", shown, Role.VIEWER, "One operation"),
+    Route("GET", "/operations/<operation>/log", its_log, Role.VIEWER, "Its log"),
+    Route("GET", "/operations/<operation>/events", its_events, Role.VIEWER, "Its progress as SSE"),
+)

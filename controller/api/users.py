@@ -1,0 +1,116 @@
+"""People: who may sign in, and as what."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+from pydantic import Field
+
+from controller.access import passwords
+from controller.access.identity import Role
+from controller.api import bodies, paging
+from controller.api.call import Call, Reply
+from controller.api.problems import Problem, not_found
+from controller.api.routes import Route
+from controller.api.tokens import RoleName, check_sites
+from controller.store import access
+from controller.store.words import Role as StoredRole
+
+Password = Annotated[str, Field(min_length=passwords.LEAST, max_length=passwords.MOST)]
+
+
+class NewUser(bodies.Body):
+    """A person to be added."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9]([-a-z0-9._]{0,61}[a-z0-9])?$")]
+    password: Password
+    role: RoleName
+    sites: list[str] | None = None
+
+
+class UserChange(bodies.Body):
+    """What is to be different about a person."""
+
+    password: Password | None = None
+    role: RoleName | None = None
+    sites: list[str] | None = None
+    disabled: bool | None = None
+
+
+def listed(call: Call) -> dict[str, Any]:
+    """GET /users."""
+    page = call.page()
+    with call.parts.store.session() as session:
+        rows = access.users(session, after=paging.text(page), limit=page.fetch)
+    return paging.listing(page, rows)
+
+
+def added(call: Call, body: NewUser) -> dict[str, Any]:
+    """POST /users."""
+    hashed = passwords.hash_password(body.password)
+    with call.parts.store.write() as session:
+        if access.user(session, body.name) is not None:
+            raise Problem(409, f'the name "{body.name}" is taken', cure="take another")
+        check_sites(session, body.sites)
+        access.add_user(
+            session,
+            {
+                "name": body.name,
+                "password_hash": hashed,
+                "role": StoredRole(body.role),
+                "sites": body.sites,
+                "created_at": call.parts.clock(),
+            },
+        )
+        call.write_down(session, "user.create", body.name, {"role": body.role})
+        return _shown(access.user(session, body.name), body.name)
+
+
+def changed(call: Call, user: str, body: UserChange) -> dict[str, Any]:
+    """PATCH /users/{name}."""
+    values = {name: getattr(body, name) for name in body.model_fields_set}
+    if values.get("password"):
+        values["password_hash"] = passwords.hash_password(values["password"])
+    values.pop("password", None)
+    values = {name: value for name, value in values.items() if value is not None or name == "sites"}
+    if "role" in values:
+        values["role"] = StoredRole(values["role"])
+    with call.parts.store.write() as session:
+        before = _shown(access.user(session, user), user)
+        check_sites(session, body.sites)
+        access.change_user(session, user, values)
+        _keep_an_admin(access.admins(session), before)
+        call.write_down(session, "user.change", user, {"changed": sorted(values)})
+        session.flush()
+        return _shown(access.user(session, user), user)
+
+
+def removed(call: Call, user: str) -> Reply:
+    """DELETE /users/{name}."""
+    with call.parts.store.write() as session:
+        before = _shown(access.user(session, user), user)
+        access.remove_user(session, user)
+        _keep_an_admin(access.admins(session), before)
+        call.write_down(session, "user.remove", user)
+    return Reply(None)
+
+
+def _keep_an_admin(left: int, before: dict[str, Any]) -> None:
+    if before["role"] == Role.ADMIN and not before["disabled"] and not left:
+        raise Problem(
+            409, "the last admin cannot be lost", cure="make somebody else an admin first"
+        )
+
+
+def _shown(user: dict[str, Any] | None, name: str) -> dict[str, Any]:
+    if user is None:
+        raise not_found("user", name)
+    return {key: value for key, value in user.items() if key != "password_hash"}
+
+
+ROUTES: Final = (
+    Route("GET", "/users", listed, Role.ADMIN, "People"),
+    Route("POST", "/users", added, Role.ADMIN, "Add somebody", NewUser, 201),
+    Route("PATCH", "/users/<user>", changed, Role.ADMIN, "Change somebody", UserChange),
+    Route("DELETE", "/users/<user>", removed, Role.ADMIN, "Remove somebody"),
+)

@@ -1,0 +1,40 @@
+"""The controller's parts, put together once by app.py and handed to whoever answers a request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from controller.store.freshness import Moment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from controller.access.limiter import Limiter
+    from controller.admission import Admission
+    from controller.catalog import Catalog
+    from controller.events.broker import Broker
+    from controller.publish import Publisher
+    from controller.reports.intake import Intake
+    from controller.settings import ControllerSettings
+    from controller.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Everything a request may need; no part finds another by itself."""
+
+    settings: ControllerSettings
+    store: Store
+    clock: Callable[[], datetime]
+    broker: Broker
+    catalog: Catalog
+    admission: Admission
+    publisher: Publisher
+    intake: Intake
+    sign_ins: Limiter
+
+    def moment(self) -> Moment:
+        """Now, as freshness is judged by it."""
+        return Moment(self.clock())

@@ -1,0 +1,69 @@
+"""Heartbeats: who is alive, and what the runner is told in return."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controller.reports import told as telling
+from controller.reports.placed import Told
+from controller.store import commands, facts, fleet, reports
+from controller.store.freshness import Moment, NodeStatus
+from controller.store.reports import Line
+from controller.store.shapes import stamp
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from sqlalchemy.orm import Session
+
+    from controller.reports.intake import Intake
+    from controller.reports.messages import Heartbeat, HeartbeatNode
+
+
+def take(intake: Intake, site: str, beat: Heartbeat) -> dict[str, Any]:
+    """Note a heartbeat; the head of the repository, open commands, and the time."""
+    now = intake.clock()
+    line = Line(site, beat.runner, beat.epoch)
+    with intake.store.write() as session:
+        highest = max(fleet.claim(session, site)[1] or 0, reports.highest_epoch(session, site))
+        if line.epoch >= highest:
+            _note(session, line, beat, Moment(now, intake.period))
+        shown = fleet.site(session, site, Moment(now, intake.period)) or {}
+        return {
+            "head": facts.head(session),
+            "wanted_commit": shown.get("wanted_commit"),
+            "commands": commands.pending(session, site),
+            "epoch": max(highest, line.epoch),
+            "time": stamp(now),
+        }
+
+
+def _note(session: Session, line: Line, beat: Heartbeat, moment: Moment) -> None:
+    told = Told(line.site, moment, adopts=True)
+    before = fleet.site(session, line.site, moment) or {}
+    values: dict[str, Any] = {
+        "last_seen": moment.now,
+        "runner": line.runner,
+        "epoch": line.epoch,
+    }
+    if beat.applied_commit is not None:
+        values["applied_commit"] = beat.applied_commit
+    changed = fleet.tell_site(session, line.site, values)
+    known = fleet.node_names(session, line.site)
+    for node in beat.nodes:
+        if node.name in known and fleet.tell_node(
+            session, line.site, node.name, _node_values(node, beat.at, moment.now), moment.now
+        ):
+            telling.tell_node(session, told, node.name)
+    if changed or before.get("freshness") != "fresh":
+        telling.tell_site(session, told)
+
+
+def _node_values(node: HeartbeatNode, at: datetime, now: datetime) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    if node.status in tuple(NodeStatus):
+        values["status"] = str(node.status)
+    if node.last_seen is not None:
+        # How long ago it was by the runner's own clock, so a wrong clock there does no harm.
+        values["last_seen"] = now - max(at - node.last_seen, at - at)
+    return values

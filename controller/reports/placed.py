@@ -1,0 +1,136 @@
+"""A placement as reported: its row, its history, its deployment's state, and the events of both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from controller.store import aggregate, deployments, events, history, placements
+from controller.store.words import EventKind
+from margrave.lifecycle import Outcome, State, allowed
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from sqlalchemy.orm import Session
+
+    from controller.reports.messages import PlacementData
+    from controller.store.deployments import Key
+    from controller.store.freshness import Moment
+    from controller.store.placements import Stand
+
+UNKNOWN_APP = "unknown"  # of a deployment that Git has not told us of yet
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Where and when a report was taken in; an older epoch's report is history only."""
+
+    site: str
+    moment: Moment
+    adopts: bool
+
+    @property
+    def now(self) -> datetime:
+        """The time of receipt."""
+        return self.moment.now
+
+
+def apply(session: Session, told: Told, data: PlacementData, at: datetime) -> None:
+    """Take a placement's report in, and tell everybody."""
+    key = deployment(session, told, data.deployment, data.name)
+    before = placements.stand(session, key.key, data.node)
+    if data.to is not None:
+        history.add(session, key.key, _transition(data, before, at))
+    if not told.adopts or (before is not None and before.incarnation > data.incarnation):
+        return
+    keep(session, key, data, at)
+    shown = placements.resource(session, key.key, data.node, told.moment)
+    if shown is not None:
+        more = {"from": data.frm, "to": data.to, "actor": data.actor}
+        events.append(session, EventKind.PLACEMENT, {**shown, **more}, told.site, key.id, told.now)
+    settle(session, key, told)
+
+
+def keep(session: Session, key: Key, data: PlacementData, at: datetime) -> None:
+    """Write the placement's row as reported."""
+    values: dict[str, Any] = {
+        name: getattr(data, name)
+        for name in (
+            "state",
+            "revision",
+            "version",
+            "attempt",
+            "reason",
+            "error",
+            "waiting",
+            "health",
+            "drift",
+            "components",
+        )
+    }
+    behind = key.in_git and key.revision is not None and data.wanted_revision != key.revision
+    if behind and data.state is not State.DELETED:
+        # The runner speaks of what was wanted before: of what is wanted now nothing is known yet.
+        values |= {
+            "outcome": Outcome.PENDING,
+            "wanted_revision": key.revision,
+            "wanted_version": key.version,
+        }
+    else:
+        values |= {
+            "outcome": data.outcome,
+            "wanted_revision": data.wanted_revision,
+            "wanted_version": data.wanted_version,
+        }
+    values |= {"since": data.since or at, "updated_at": at}
+    placements.save(session, key.key, data.node, data.incarnation, values)
+
+
+def settle(session: Session, key: Key, told: Told) -> None:
+    """Bring the deployment in line, and tell of it when it changed."""
+    if aggregate.settle(session, key.key, told.now):
+        session.flush()
+        shown = deployments.resource(session, key.key, told.moment)
+        events.append(session, EventKind.DEPLOYMENT, shown, told.site, key.id, told.now)
+
+
+def deployment(session: Session, told: Told, deployment_id: str, name: str | None = None) -> Key:
+    """The deployment that a report names; one that only the runner knows is kept as such."""
+    found = deployments.find(session, deployment_id, told.site)
+    if found is not None:
+        return found
+    return deployments.adopt(
+        session, deployment_id, told.site, name or deployment_id, UNKNOWN_APP, told.now
+    )
+
+
+def _transition(data: PlacementData, before: Stand | None, at: datetime) -> dict[str, Any]:
+    assert data.to is not None
+    revision, version = data.attempted
+    return {
+        "node": data.node,
+        "incarnation": data.incarnation,
+        "at": at,
+        "from_state": data.frm,
+        "to_state": data.to,
+        "actor": data.actor,
+        "reason": data.reason,
+        "operation": data.operation,
+        "attempt": data.attempt,
+        "revision": revision,
+        "version": version,
+        "commit": data.commit,
+        "error": data.error,
+        "irregular": _irregular(data, before),
+    }
+
+
+def _irregular(data: PlacementData, before: Stand | None) -> bool:
+    """Whether the table does not know the transition, or it does not begin where we stood."""
+    assert data.to is not None
+    if not allowed(data.frm, data.to):
+        return True
+    if before is None or before.incarnation != data.incarnation:
+        return data.frm is not None
+    return before.state is not data.frm
