@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import git
 
 from margrave.errors import MargraveError, UnsafeArchive
@@ -44,9 +46,10 @@ class Source:
         deployments, site, _ = subtree.read_documents(texts, own, self._site)
         return Desired(commit, tree, deployments, site, self._components.folder, texts, own)
 
-    def keep_components(self, *states: Desired | None) -> None:
-        """Remove the components that none of these states names."""
-        self._components.keep(name for one in states if one for name in _components_of(one))
+    def keep_components(self, others: Iterable[str], *states: Desired | None) -> None:
+        """Remove the components that are neither among the others nor named by these states."""
+        named = {name for one in states if one for name in _components_of(one)}
+        self._components.keep(named.union(others))
 
     def close(self) -> None:
         """End helper processes."""

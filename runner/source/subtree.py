@@ -104,7 +104,22 @@ def _rules(deployment: Deployment, path: str, site: str) -> list[Finding]:
         findings.append(
             Finding("/metadata/deviceId", f"is not of site {site}", f"write {site}/*", file=path)
         )
+    if deployment.profile_type == "compose":
+        findings += [_not_delivered(index, path) for index in _without_source(deployment)]
     return findings
+
+
+def _without_source(deployment: Deployment) -> list[int]:
+    return [index for index, one in enumerate(deployment.components) if one.source is None]
+
+
+def _not_delivered(index: int, path: str) -> Finding:
+    return Finding(
+        f"/spec/deploymentProfile/components/{index}",
+        "its content is not in Git, and a runner pulls no components",
+        "publish the application through the controller, which puts it there",
+        file=path,
+    )
 
 
 def _names(deployments: list[Deployment], site: str) -> list[Finding]:

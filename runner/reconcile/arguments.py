@@ -1,0 +1,93 @@
+"""From documents to the arguments of a module call. Pure; no secret is put in here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from margrave import durations
+from margrave.documents.deployment import Component, Deployment
+from margrave.documents.extensions import Extensions
+from margrave.lifecycle import Kind
+from runner.store.values import Placement
+
+# Downloads are not counted by any health time-out; this bounds them, generously, because a slow
+# line is no reason to begin again. A call that is cut off is finished by the same call made again.
+_DOWNLOAD_SECONDS: Final = 3600
+_WORK_SECONDS: Final = 300
+
+
+def release_arguments(
+    deployment: Deployment,
+    extensions: Extensions,
+    policy: Mapping[str, Any],
+    components: Path,
+) -> dict[str, Any]:
+    """What workload_install and workload_update need beside the fence."""
+    return {
+        "deployment": deployment.id,
+        "name": deployment.name,
+        "application": deployment.application_id,
+        "version": deployment.version,
+        "revision": deployment.revision,
+        "profile": deployment.profile_type,
+        "components": [_component(deployment, one, components) for one in deployment.components],
+        "health": _health(extensions),
+        "policy": dict(policy),
+    }
+
+
+def rollback_arguments(placement: Placement, extensions: Extensions) -> dict[str, Any]:
+    """What workload_rollback needs beside the fence: the way back is on the node."""
+    return {
+        "deployment": placement.deployment,
+        "name": placement.name,
+        "application": placement.application,
+        "version": placement.good_version,
+        "revision": placement.good_revision,
+        "to_release": placement.good_release,
+        "profile": "compose",
+        "health": _health(extensions),
+    }
+
+
+def delete_arguments(placement: Placement) -> dict[str, Any]:
+    """What workload_delete needs beside the fence. Named volumes stay."""
+    return {
+        "deployment": placement.deployment,
+        "name": placement.name,
+        "application": placement.application,
+        "volumes": "keep",
+    }
+
+
+def deadline(kind: Kind, arguments: Mapping[str, Any]) -> int:
+    """After how many seconds a call is given up on this side."""
+    if kind is Kind.DELETE:
+        return _WORK_SECONDS
+    health = arguments["health"]["timeout"] + arguments["health"]["grace"]
+    limits = [one["timeout"] or health for one in arguments.get("components", [])]
+    # Twice: a release that fails is followed, within the call, by the one before it.
+    work = 2 * (sum(limits) or health) + _WORK_SECONDS
+    return int(work + (_DOWNLOAD_SECONDS if kind in (Kind.INSTALL, Kind.UPDATE) else 0))
+
+
+def _health(extensions: Extensions) -> dict[str, int]:
+    return {
+        "timeout": durations.seconds(extensions.health.timeout),
+        "grace": durations.seconds(extensions.health.grace),
+    }
+
+
+def _component(deployment: Deployment, one: Component, folder: Path) -> dict[str, Any]:
+    assert one.source is not None, "documents without delivered content are refused before"
+    name = one.source.split("/")[1]
+    own = None if deployment.writes_health_timeout else one.timeout_seconds
+    return {
+        "name": one.name,
+        "src": str(folder / name),
+        "digest": f"sha256:{name}",
+        "variables": deployment.variables(one.name),
+        "timeout": own,
+    }

@@ -1,0 +1,142 @@
+"""What really runs on the nodes, read now and then: signs of life, health, drift.
+
+Runs beside the ticks, because a silent node must not hold the others; a tick notes what was found.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from margrave.lifecycle import WORKING, State
+from runner.ports import Executor, Node, NodeStatus, Observation, Status, Target
+from runner.store import Placement, Store, operations, placements, transitions
+from runner.store.nodes import Nodes
+
+Freshness = Callable[[Node], NodeStatus]
+
+
+class Observer:
+    """Looks at the nodes, and keeps what it saw until the next tick."""
+
+    def __init__(
+        self,
+        store: Store,
+        executor: Executor,
+        target: Callable[[Node], Target],
+        freshness: Freshness,
+        wake: Callable[[], None],
+    ) -> None:
+        self._store = store
+        self._nodes = Nodes(store)
+        self._executor = executor
+        self._target = target
+        self._freshness = freshness
+        self._wake = wake
+        self._lock = threading.Lock()
+        self._found: dict[str, Observation] = {}
+        self._back: set[str] = set()
+
+    def look(self) -> None:
+        """Ask all nodes at once; the tick that follows notes what they said."""
+        known = self._nodes.list()
+        if not known:
+            return
+        began = self._store.clock()
+        found = self._executor.observe([self._target(one) for one in known])
+        with self._lock:
+            for node in known:
+                if node.name in found:
+                    self._note_life(node, found[node.name])
+                    # From its begin: what changed while it looked may not be seen in it.
+                    self._found[node.name] = replace(found[node.name], at=began)
+        self._wake()
+
+    def take_back(self) -> frozenset[str]:
+        """Nodes that answer again, each told once."""
+        with self._lock:
+            back, self._back = frozenset(self._back), set()
+        return back
+
+    def note_findings(self) -> None:
+        """Write health and drift of placements that nothing is at work on."""
+        with self._lock:
+            found, self._found = self._found, {}
+        answered = {name: one for name, one in found.items() if one.status is Status.OK}
+        if not answered:
+            return
+        with self._store.read() as tx:
+            busy = {(one.deployment, one.node) for one in operations.unfinished(tx)}
+            standing = [one for one in placements.newest(tx) if one.node in answered]
+        resting = [one for one in standing if (one.deployment, one.node) not in busy]
+        changes = [(one, seen_change(one, answered[one.node])) for one in resting]
+        changes = [(one, change) for one, change in changes if change]
+        if changes:
+            with self._store.write() as tx:
+                for one, change in changes:
+                    current = placements.find(tx, one.deployment, one.node)
+                    if current == one:
+                        transitions.note(tx, one, **change)
+
+    def _note_life(self, node: Node, observation: Observation) -> None:
+        if observation.status in (Status.OK, Status.FAILED):
+            # A module that failed has answered: the node is there.
+            if self._freshness(node) is not NodeStatus.ACTIVE or node.error:
+                self._back.add(node.name)
+            error = "" if observation.status is Status.OK else observation.message
+            self._nodes.seen(node.name, observation.at, NodeStatus.ACTIVE, error)
+            return
+        status = self._freshness(node)
+        self._nodes.seen(node.name, observation.at, status, observation.message)
+
+
+def seen_change(one: Placement, observation: Observation) -> Mapping[str, Any]:
+    """What an observation changes of a placement; nothing of one that is at work or gone."""
+    if one.state in WORKING or one.state not in (State.INSTALLED, State.FAILED):
+        return {}
+    # Seen before the last operation ended: it tells of a time that is over.
+    if observation.at < one.since:
+        return {}
+    workload = _workload(observation, one.deployment)
+    if workload is None:
+        gone = ["nothing of it is on the node"] if one.release else []
+        return _changed(one, {"health": "degraded", "drift": gone})
+    return _changed(
+        one,
+        {
+            "health": str(workload.get("health") or "unknown"),
+            "drift": drift_of(one, workload),
+            "components": list(workload.get("components") or one.components),
+            "keeps_data": bool(workload.get("volumes")),
+        },
+    )
+
+
+def drift_of(one: Placement, workload: Mapping[str, Any]) -> list[str]:
+    """What differs from what should run, as sentences."""
+    drift = [_as_text(entry) for entry in workload.get("drift") or ()]
+    runs = workload.get("revision")
+    if one.state is State.INSTALLED and runs and one.revision and runs != one.revision:
+        drift.append(f"another revision runs: {runs}")
+    return drift
+
+
+def _workload(observation: Observation, deployment: str) -> Mapping[str, Any] | None:
+    found: Sequence[Mapping[str, Any]] = observation.data.get("workloads") or ()
+    return next((one for one in found if one.get("deployment") == deployment), None)
+
+
+def _changed(one: Placement, values: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: value
+        for name, value in values.items()
+        if (list(getattr(one, name)) if isinstance(value, list) else getattr(one, name)) != value
+    }
+
+
+def _as_text(entry: object) -> str:
+    if isinstance(entry, Mapping):
+        return " ".join(str(value) for value in entry.values())
+    return str(entry)

@@ -1,0 +1,277 @@
+"""Operations from begin to end: each change of state, its fence and its report are one transaction.
+
+Begin: the row, the state and the fence's number are written before the node hears of anything.
+End: the result becomes a state. What lies between can be killed at any point: the row stays, and
+the same call with the same fence is made again.
+"""
+
+from __future__ import annotations
+
+import random
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+
+from margrave.documents.extensions import Extensions
+from margrave.documents.site import SiteDocument
+from margrave.lifecycle import WORKING_STATE, Kind, Outcome, State
+from margrave.planner import effective
+from margrave.planning import Step
+from runner.ports import Call, Executor, Node, Result, Target
+from runner.reconcile import arguments, view
+from runner.reconcile.journal import Journal
+from runner.reconcile.settlement import Case, Jitter, Settlement, settle
+from runner.source import Desired
+from runner.store import (
+    Operation,
+    OperationState,
+    Placement,
+    Store,
+    Transaction,
+    outbox,
+    placements,
+    site,
+    transitions,
+)
+from runner.store import operations as rows
+from runner.store.resources import site_resource
+
+_OWNER: Final = "runner"
+
+
+@dataclass(frozen=True)
+class Dispatch:
+    """What is handed to a call besides its arguments, and is never stored."""
+
+    target: Callable[[Node], Target]
+    sensitive: Callable[[Mapping[str, Any]], Mapping[str, Any]]  # registries, resolved secrets
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What an operation is to lead to (of a delete: what it takes off)."""
+
+    release: str | None
+    revision: str | None
+    version: str | None
+
+
+class Operations:
+    """Begins, repeats and ends operations."""
+
+    def __init__(
+        self,
+        store: Store,
+        executor: Executor,
+        dispatch: Dispatch,
+        journal: Journal,
+        desired: Callable[[], Desired | None],
+        release_of: view.ReleaseOf,
+        policy: Callable[[SiteDocument], Mapping[str, Any]],
+        wake: Callable[[], None],
+        jitter: Jitter = random.random,
+    ) -> None:
+        self._store = store
+        self._executor = executor
+        self._dispatch = dispatch
+        self._journal = journal
+        self._desired = desired
+        self._release_of = release_of
+        self._policy = policy
+        self._wake = wake
+        self._jitter = jitter
+
+    def begin(self, steps: Sequence[Step], nodes: Mapping[str, Node]) -> int:
+        """Start what is due; how many there were."""
+        if not steps:
+            return 0
+        with self._store.write() as tx:
+            begun = [self._begin(tx, step) for step in steps]
+        self._send(begun, nodes)
+        return len(begun)
+
+    def repeat(self, nodes: Mapping[str, Node], *, back: frozenset[str] = frozenset()) -> int:
+        """Make calls again that did not end, when it is their time or their node is back."""
+        with self._store.write() as tx:
+            due = [
+                rows.change(tx, one.id, state=OperationState.RUNNING, next_try_at=None)
+                for one in rows.unfinished(tx)
+                if one.state is OperationState.WAITING
+                and one.node in nodes
+                and (one.node in back or one.next_try_at is None or one.next_try_at <= tx.now)
+            ]
+        self._send(due, nodes)
+        return len(due)
+
+    def resume(self) -> int:
+        """After a start: what was running when the process ended is called again."""
+        with self._store.write() as tx:
+            cut = [one for one in rows.unfinished(tx) if one.state is OperationState.RUNNING]
+            for one in cut:
+                rows.change(tx, one.id, state=OperationState.WAITING, next_try_at=tx.now)
+        return len(cut)
+
+    def supersede(self, wanted: Mapping[str, str]) -> int:
+        """End waiting operations whose release Git no longer wants: the newest revision wins."""
+        ended = 0
+        with self._store.write() as tx:
+            for one in rows.unfinished(tx):
+                newer = wanted.get(one.deployment)
+                goes_on = one.kind in (Kind.DELETE, Kind.ROLLBACK) or newer == one.release
+                if one.state is OperationState.WAITING and not goes_on:
+                    self._give_way(tx, one)
+                    ended += 1
+        return ended
+
+    def finish(self, result: Result) -> None:
+        """A result has come, from whatever thread: write what follows from it."""
+        with self._store.write() as tx:
+            operation = rows.find(tx, result.operation)
+            if operation is None or operation.state is not OperationState.RUNNING:
+                return  # a second answer to a call that has ended
+            self._journal.flush(tx, operation.id)
+            placement = placements.find(tx, operation.deployment, operation.node)
+            assert placement is not None, "an operation has a placement"
+            extensions = self._extensions(operation.deployment)
+            case = Case(placement, operation, result, extensions, tx.now, self._jitter)
+            self._write(tx, case, settle(case))
+        self._wake()
+
+    def _write(self, tx: Transaction, case: Case, settlement: Settlement) -> None:
+        rows.change(tx, case.operation.id, **settlement.operation)
+        if settlement.to is None:
+            transitions.note(tx, case.placement, **settlement.placement)
+            return
+        tried = case.placement.tried_release
+        transitions.move(
+            tx, case.placement, settlement.to, settlement.reason, **settlement.placement
+        )
+        if settlement.quarantine and tried is not None:
+            revision = case.placement.wanted_revision or ""
+            placements.put_in_quarantine(
+                tx, case.operation.deployment, tried, revision, settlement.reason
+            )
+        if settlement.other_runner:
+            held = site.change_site(tx, stood_down=settlement.other_runner)
+            outbox.append(tx, "site", site_resource(held))
+
+    def _begin(self, tx: Transaction, step: Step) -> Operation:
+        placement = self._placement(tx, step)
+        assert step.kind is not None, "only steps with a kind are begun"
+        built, goal = self._arguments(step, placement)
+        who = site.identity_of(tx)
+        operation = Operation(
+            id=str(uuid.uuid4()),
+            deployment=step.deployment,
+            node=step.node,
+            incarnation=placement.incarnation,
+            kind=step.kind,
+            state=OperationState.RUNNING,
+            reason=step.why,
+            attempt=step.attempt,
+            epoch=who.epoch,
+            seq=site.take_fence_seq(tx),
+            deadline=arguments.deadline(step.kind, built),
+            started_at=tx.now,
+            arguments=built,
+            owner=_OWNER,
+            commit=placement.commit,
+            release=goal.release,
+            revision=goal.revision,
+            version=goal.version,
+        )
+        operation = replace(operation, log_file=str(self._journal.path(operation.id)))
+        rows.add(tx, operation)
+        changes = _beginning(step, operation, placement, tx.now)
+        transitions.move(tx, placement, WORKING_STATE[step.kind], step.why, **changes)
+        return operation
+
+    def _placement(self, tx: Transaction, step: Step) -> Placement:
+        found = placements.find(tx, step.deployment, step.node)
+        if found is not None and found.state is not State.DELETED:
+            return found
+        return new_placement(tx, step, self._desired())
+
+    def _arguments(self, step: Step, placement: Placement) -> tuple[dict[str, Any], Goal]:
+        if step.kind is Kind.DELETE:
+            goal = Goal(placement.release, placement.revision, placement.version)
+            return arguments.delete_arguments(placement), goal
+        extensions = self._extensions(step.deployment)
+        if step.kind is Kind.ROLLBACK:
+            goal = Goal(placement.good_release, placement.good_revision, placement.good_version)
+            return arguments.rollback_arguments(placement, extensions), goal
+        desired = self._desired()
+        document = desired.deployment(step.deployment) if desired else None
+        assert desired is not None and document is not None, "what is begun is wanted"
+        policy = self._policy(desired.site)
+        built = arguments.release_arguments(document, extensions, policy, desired.components)
+        goal = Goal(self._release_of(document), document.revision, document.version)
+        return built | {"release": goal.release}, goal
+
+    def _extensions(self, deployment: str) -> Extensions:
+        desired = self._desired()
+        document = desired.deployment(deployment) if desired else None
+        return effective(document, desired.site) if desired and document else Extensions()
+
+    def _give_way(self, tx: Transaction, one: Operation) -> None:
+        why = "a newer revision is wanted"
+        rows.change(tx, one.id, state=OperationState.CANCELLED, ended_at=tx.now, next_try_at=None)
+        placement = placements.find(tx, one.deployment, one.node)
+        assert placement is not None, "an operation has a placement"
+        transitions.move(tx, placement, State.FAILED, why, waiting=None, next_attempt_at=None)
+
+    def _send(self, begun: Sequence[Operation], nodes: Mapping[str, Node]) -> None:
+        calls = [self._call(one, nodes[one.node]) for one in begun if one.node in nodes]
+        if calls:
+            self._executor.start(calls, self._journal.add, self.finish)
+
+    def _call(self, one: Operation, node: Node) -> Call:
+        with self._store.read() as tx:
+            runner = site.identity_of(tx).runner
+        fence = {"runner": runner, "epoch": one.epoch, "seq": one.seq}
+        sent = {**one.arguments, "fence": fence, "request_id": one.id}
+        if one.kind is not Kind.DELETE:
+            sent |= self._dispatch.sensitive(one.arguments)
+        return Call(one.id, one.kind, self._dispatch.target(node), sent, one.deadline)
+
+
+def new_placement(tx: Transaction, step: Step, desired: Desired | None) -> Placement:
+    """A placement begins at PENDING, for a document that is wanted."""
+    document = desired.deployment(step.deployment) if desired else None
+    assert document is not None and desired is not None, "a placement begins with a document"
+    return transitions.create(
+        tx,
+        step.deployment,
+        step.node,
+        document.name,
+        step.why,
+        application=document.application_id,
+        wanted_revision=document.revision,
+        wanted_version=document.version,
+        commit=desired.commit,
+    )
+
+
+def _beginning(
+    step: Step, operation: Operation, placement: Placement, now: datetime
+) -> dict[str, Any]:
+    """What a placement notes when an operation begins."""
+    changes: dict[str, Any] = {
+        "operation": operation.id,
+        "kind": step.kind,
+        "attempt": step.attempt,
+        "waiting": None,
+        "next_attempt_at": None,
+        "healing": step.heal,
+    }
+    if step.kind in (Kind.INSTALL, Kind.UPDATE):
+        # The way back keeps what was tried: it tells which release is to be quarantined.
+        changes |= {"tried_release": operation.release, "cancelled": False}
+    if step.heal:
+        recent = view.recent_heals(placement.heals, now)
+        changes["heals"] = [*recent, now.isoformat()]
+    elif step.kind is not Kind.ROLLBACK:
+        changes["outcome"] = Outcome.PENDING
+    return changes

@@ -1,0 +1,233 @@
+"""Which state follows a result: a pure function, tested as a table.
+
+A failed update has gone back within its call: the placement is FAILED with what really runs.
+Unreachable and lost are no failures: nobody knows how far the call came, so the same call, with
+the same fence, is made again; the node answers what it did, or finishes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from margrave import durations
+from margrave.documents.extensions import Extensions
+from margrave.error_classes import ErrorClass, retries_left
+from margrave.lifecycle import Kind, Outcome, State
+from runner.ports import Result, Status
+from runner.store.values import Operation, OperationState, Placement
+
+Jitter = Callable[[], float]  # between 0 and 1
+
+_LONGEST_BACKOFF: Final = 300.0
+# A node that is away is asked again soon at first: most absences are a cable or a restart.
+_FIRST_RETRY: Final = 2.0
+_LONGEST_RETRY: Final = 60.0
+# A call whose process dies again and again is not saved by making it again.
+_LOST_LIMIT: Final = 5
+_NODE: Final = "node"
+
+
+@dataclass(frozen=True)
+class Settlement:
+    """What is to be written after a result."""
+
+    to: State | None  # None: the operation has not ended, the state stays
+    reason: str
+    placement: Mapping[str, Any] = field(default_factory=dict)
+    operation: Mapping[str, Any] = field(default_factory=dict)
+    quarantine: bool = False  # the release that was tried is not to be tried again here
+    other_runner: str = ""  # another runner's mark was met: what it says
+
+
+@dataclass(frozen=True)
+class Case:
+    """Everything that a settlement depends on."""
+
+    placement: Placement
+    operation: Operation
+    result: Result
+    extensions: Extensions
+    now: datetime
+    jitter: Jitter
+
+    @property
+    def error(self) -> dict[str, Any]:
+        """The error as it is told, always with all four keys."""
+        told = self.result.data.get("error") or {}
+        fallback = self.result.message or f"the call ended {self.result.status}"
+        return {
+            "class": _class_of(told).value,
+            "code": str(told.get("code") or "unknown"),
+            "message": str(told.get("message") or self.result.data.get("msg") or fallback),
+            "cure": str(told.get("cure") or ""),
+        }
+
+
+def settle(case: Case) -> Settlement:
+    """The one place where results become states."""
+    if case.result.status in (Status.UNREACHABLE, Status.LOST):
+        return _not_ended(case)
+    if case.result.status is Status.OK:
+        return _SUCCESS[case.operation.kind](case)
+    return _failed(case, case.error)
+
+
+def _not_ended(case: Case) -> Settlement:
+    if case.placement.cancelled:
+        error = case.error | {"class": ErrorClass.LINK.value, "code": "cancelled"}
+        return _failed(case, error)
+    tries = case.operation.tries + 1
+    if case.result.status is Status.LOST and tries >= _LOST_LIMIT:
+        return _failed(case, case.error | {"class": ErrorClass.LINK.value})
+    wait = min(_FIRST_RETRY * 2 ** min(tries - 1, 10), _LONGEST_RETRY)
+    until = case.now + timedelta(seconds=wait * (0.8 + 0.4 * case.jitter()))
+    waiting = {"for": _NODE, "until": until.isoformat(), "detail": case.error["message"]}
+    return Settlement(
+        to=None,
+        reason=case.placement.reason,
+        placement={"waiting": waiting, "error": case.error},
+        operation={
+            "state": OperationState.WAITING,
+            "tries": tries,
+            "next_try_at": until,
+            "error": case.error,
+        },
+    )
+
+
+def _installed(case: Case) -> Settlement:
+    """An install, an update or a heal is through: this release is good."""
+    runs = _runs(case)
+    good = {
+        "good_release": runs["release"],
+        "good_revision": runs["revision"],
+        "good_version": runs["version"],
+    }
+    words = "healed" if case.placement.healing else f"{case.operation.kind} succeeded"
+    changes = _rest(case) | runs | good | {"outcome": Outcome.SUCCEEDED, "cancelled": False}
+    return Settlement(State.INSTALLED, words, changes, _ended(case, OperationState.SUCCEEDED))
+
+
+def _rolled_back(case: Case) -> Settlement:
+    """The previous release runs and is healthy; the one that failed is not tried again."""
+    cancelled = case.placement.cancelled
+    changes = _rest(case) | _runs(case) | {"cancelled": False, "error": case.placement.error}
+    changes["outcome"] = Outcome.HELD if cancelled else Outcome.ROLLED_BACK
+    return Settlement(
+        State.INSTALLED,
+        "cancelled, gone back" if cancelled else "rolled back",
+        changes,
+        _ended(case, OperationState.SUCCEEDED),
+        quarantine=not cancelled,
+    )
+
+
+def _deleted(case: Case) -> Settlement:
+    gone = {"release": None, "revision": None, "version": None, "health": "unknown"}
+    changes = _rest(case) | gone | {"outcome": Outcome.SUCCEEDED, "components": []}
+    return Settlement(State.DELETED, "deleted", changes, _ended(case, OperationState.SUCCEEDED))
+
+
+_SUCCESS: Final[Mapping[Kind, Callable[[Case], Settlement]]] = {
+    Kind.INSTALL: _installed,
+    Kind.UPDATE: _installed,
+    Kind.ROLLBACK: _rolled_back,
+    Kind.DELETE: _deleted,
+}
+
+
+def _failed(case: Case, error: Mapping[str, Any]) -> Settlement:
+    cancelled = case.placement.cancelled
+    again = retries_left(
+        ErrorClass(error["class"]), case.operation.attempt, case.extensions.failure.retries
+    )
+    changes = {
+        "error": dict(error),
+        "waiting": None,
+        "next_attempt_at": _next_attempt(case),
+        "health": str(case.result.data.get("health") or "unknown"),
+        "outcome": _outcome_of_failure(case.operation.kind, again=again, cancelled=cancelled),
+    }
+    if "release" in case.result.data or "revision" in case.result.data:
+        changes |= _runs(case)
+    state = OperationState.CANCELLED if cancelled else OperationState.FAILED
+    return Settlement(
+        State.FAILED,
+        "cancelled" if cancelled else f"{error['class']}: {error['message']}",
+        changes,
+        _ended(case, state) | {"error": dict(error)},
+        other_runner=error["message"] if error["code"] == "other-runner" else "",
+    )
+
+
+def _outcome_of_failure(kind: Kind, *, again: bool, cancelled: bool) -> Outcome:
+    """While an attempt follows, nothing is lost yet: pending."""
+    if cancelled:
+        return Outcome.HELD
+    if kind is Kind.ROLLBACK:
+        return Outcome.ROLLBACK_FAILED
+    return Outcome.PENDING if again else Outcome.FAILED
+
+
+def _next_attempt(case: Case) -> datetime:
+    base = durations.seconds(case.extensions.failure.backoff)
+    wait = min(base * 2 ** min(case.operation.attempt - 1, 10), _LONGEST_BACKOFF)
+    return case.now + timedelta(seconds=wait * (0.8 + 0.4 * case.jitter()))
+
+
+def _runs(case: Case) -> dict[str, Any]:
+    """What really runs, as the node says; what was attempted fills in what it leaves out."""
+    data = case.result.data
+    ok = case.result.status is Status.OK
+    release = data.get("release", case.operation.release if ok else None)
+    revision = data.get("revision", case.operation.revision if ok else None)
+    version = data.get("version")
+    if version is None and revision is not None:
+        version = _known_version(case, revision)
+    return {"release": release, "revision": revision, "version": version}
+
+
+def _known_version(case: Case, revision: str) -> str | None:
+    for known, version in (
+        (case.operation.revision, case.operation.version),
+        (case.placement.good_revision, case.placement.good_version),
+        (case.placement.revision, case.placement.version),
+    ):
+        if known == revision:
+            return version
+    return None
+
+
+def _rest(case: Case) -> dict[str, Any]:
+    """What is the same after every success."""
+    data = case.result.data
+    return {
+        "error": None,
+        "waiting": None,
+        "next_attempt_at": None,
+        "drift": [],
+        "health": str(data.get("health") or "healthy"),
+        "components": list(data.get("components") or []),
+        "keeps_data": bool(data.get("volumes", case.placement.keeps_data)),
+    }
+
+
+def _ended(case: Case, state: OperationState) -> dict[str, Any]:
+    return {
+        "state": state,
+        "phase": str(case.result.data.get("phase") or ""),
+        "ended_at": case.result.ended,
+        "next_try_at": None,
+        "error": None,
+    }
+
+
+def _class_of(told: Mapping[str, Any]) -> ErrorClass:
+    """A class that this version does not know is a defect, and handled as one."""
+    try:
+        return ErrorClass(told.get("class", ""))
+    except ValueError:
+        return ErrorClass.INTERNAL

@@ -1,0 +1,201 @@
+"""The steps of a tick, in their order: fetch, observe, plan, execute, settle. One signature."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+from margrave import planner
+from margrave.lifecycle import WORKING, State
+from margrave.lifecycle import Outcome as Fate
+from margrave.planning import SitePlan, SiteView, Step
+from runner.ports import Node
+from runner.reconcile import view
+from runner.reconcile.observe import Observer
+from runner.reconcile.operations import Operations, new_placement
+from runner.reconcile.outcomes import Again, Done, Outcome, Waiting
+from runner.reconcile.watch import Watch
+from runner.source import Desired
+from runner.store import (
+    Placement,
+    Store,
+    Transaction,
+    nodes,
+    operations,
+    placements,
+    site,
+    transitions,
+)
+from runner.store.resources import moment
+
+
+@dataclass
+class Parts:
+    """What the steps work with."""
+
+    site: str
+    store: Store
+    watch: Watch
+    observer: Observer
+    operations: Operations
+    release_of: view.ReleaseOf
+    is_active: view.IsActive
+
+
+@dataclass
+class Tick:
+    """What one walk through the steps has found so far."""
+
+    parts: Parts
+    desired: Desired | None = None
+    nodes: Mapping[str, Node] = field(default_factory=dict)
+    plan: SitePlan = field(default_factory=lambda: SitePlan(()))
+    started: int = 0
+
+
+StepOfTick = Callable[[Tick], Outcome]
+
+
+def fetch(tick: Tick) -> Outcome:
+    """Take up what Git wants now; placements learn what is wanted of them."""
+    parts = tick.parts
+    tick.desired = parts.watch.desired()
+    if tick.desired is None:
+        return parts.watch.last
+    wanted = {one.id: parts.release_of(one) for one in tick.desired.deployments}
+    parts.operations.supersede(wanted)
+    with parts.store.read() as tx:
+        stale = [one for one in placements.newest(tx) if _is_stale(one, tick.desired)]
+    if stale:
+        with parts.store.write() as tx:
+            for one in stale:
+                _want(tx, one, tick.desired, wanted[one.deployment])
+    return parts.watch.last
+
+
+def observe(tick: Tick) -> Outcome:
+    """Note what the nodes said last; nodes that are back get their calls made again."""
+    tick.parts.observer.note_findings()
+    with tick.parts.store.read() as tx:
+        tick.nodes = {one.name: one for one in nodes.all_nodes(tx)}
+    return Done()
+
+
+def plan(tick: Tick) -> Outcome:
+    """Decide, as a pure function of what is known at this moment."""
+    tick.plan = planner.plan(_view(tick))
+    later = tick.plan.next_look
+    return Done() if later is None else Waiting("the next look", later)
+
+
+def execute(tick: Tick) -> Outcome:
+    """Start what is due, and make calls again that did not end."""
+    run = tick.parts.operations
+    tick.started = run.begin(tick.plan.due, tick.nodes)
+    tick.started += run.repeat(tick.nodes, back=tick.parts.observer.take_back())
+    seconds = _next_try(tick)
+    return Done() if seconds is None else Again(seconds)
+
+
+def settle(tick: Tick) -> Outcome:
+    """Write what each placement waits for, where it has changed."""
+    with tick.parts.store.read() as tx:
+        standing = {(one.deployment, one.node): one for one in placements.newest(tx)}
+        busy = {(one.deployment, one.node) for one in operations.unfinished(tx)}
+    steps = [one for one in tick.plan.steps if not one.due]
+    resting = _resting(standing, busy, steps)
+    changed = [one for one in steps if _differs(standing.get((one.deployment, one.node)), one)]
+    if changed or resting:
+        with tick.parts.store.write() as tx:
+            for step in changed:
+                _note(tx, step, tick.desired)
+            for one in resting:
+                transitions.note(tx, one, waiting=None)
+    return Done()
+
+
+STEPS: Final[Sequence[StepOfTick]] = (fetch, observe, plan, execute, settle)
+
+
+def _view(tick: Tick) -> SiteView:
+    parts = tick.parts
+    with parts.store.read() as tx:
+        records = view.Records(
+            placements.newest(tx),
+            {(one.deployment, one.node) for one in operations.unfinished(tx)},
+            tuple(tick.nodes.values()),
+            placements.quarantined(tx),
+        )
+        held, now = site.site_state(tx), tx.now
+    return view.site_view(
+        parts.site, now, tick.desired, held, records, parts.release_of, parts.is_active
+    )
+
+
+def _next_try(tick: Tick) -> float | None:
+    """Seconds until the first unfinished call is to be made again."""
+    with tick.parts.store.read() as tx:
+        times = [one.next_try_at for one in operations.unfinished(tx) if one.next_try_at]
+        return max(0.0, (min(times) - tx.now).total_seconds()) if times else None
+
+
+def _is_stale(one: Placement, desired: Desired) -> bool:
+    document = desired.deployment(one.deployment)
+    if document is None or one.state is State.DELETED:
+        return False
+    return (one.wanted_revision, one.wanted_version) != (document.revision, document.version)
+
+
+def _want(tx: Transaction, one: Placement, desired: Desired, release: str) -> None:
+    """Another revision is wanted: its outcome is open, and what was quarantined may come again."""
+    document = desired.deployment(one.deployment)
+    assert document is not None, "stale placements are wanted"
+    other = one.wanted_revision != document.revision
+    if other:
+        placements.lift_quarantine(tx, one.deployment, but=release)
+    transitions.note(
+        tx,
+        one,
+        wanted_revision=document.revision,
+        wanted_version=document.version,
+        commit=desired.commit,
+        outcome=Fate.PENDING if other else one.outcome,
+    )
+
+
+def _resting(
+    standing: Mapping[tuple[str, str], Placement],
+    busy: set[tuple[str, str]],
+    steps: Sequence[Step],
+) -> list[Placement]:
+    """Placements that wait for nothing any more."""
+    stepped = {(one.deployment, one.node) for one in steps}
+    return [
+        one
+        for key, one in standing.items()
+        if one.waiting and key not in busy and key not in stepped and one.state not in WORKING
+    ]
+
+
+def _waiting_of(step: Step) -> dict[str, str | None] | None:
+    if step.waiting is None:
+        return None
+    until: datetime | None = step.waiting.until
+    return {"for": step.waiting.reason, "until": moment(until), "detail": step.waiting.detail}
+
+
+def _differs(one: Placement | None, step: Step) -> bool:
+    if one is None or one.state is State.DELETED:
+        return step.new_placement
+    outcome = step.outcome or one.outcome
+    return (one.outcome, one.waiting) != (outcome, _waiting_of(step))
+
+
+def _note(tx: Transaction, step: Step, desired: Desired | None) -> None:
+    one = placements.find(tx, step.deployment, step.node)
+    if one is None or one.state is State.DELETED:
+        one = new_placement(tx, step, desired)
+    changes = {"outcome": step.outcome, "reason": step.why} if step.outcome else {}
+    transitions.note(tx, one, waiting=_waiting_of(step), **changes)

@@ -1,0 +1,135 @@
+"""What the planner sees: the runner's records turned into its view of the site. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from margrave import placement as margrave_placement
+from margrave.documents.deployment import Deployment
+from margrave.documents.site import SiteDocument
+from margrave.error_classes import ErrorClass
+from margrave.lifecycle import State
+from margrave.planning import SiteView, Standing, Wanted
+from runner.ports import Node
+from runner.source import Desired
+from runner.store.values import Placement, SiteState
+
+HEAL_BUDGET: Final = 5
+HEAL_SPAN: Final = timedelta(minutes=5)
+
+IsActive = Callable[[Node, datetime], bool]
+ReleaseOf = Callable[[Deployment], str]
+
+
+def plain_release(deployment: Deployment) -> str:
+    """The release of a deployment without secrets: the SHA-256 of its revision."""
+    return hashlib.sha256(deployment.revision.encode()).hexdigest()
+
+
+def site_view(
+    site: str,
+    now: datetime,
+    desired: Desired | None,
+    held: SiteState,
+    records: Records,
+    release_of: ReleaseOf,
+    is_active: IsActive,
+) -> SiteView:
+    """The site at this moment."""
+    document = desired.site if desired else SiteDocument()
+    wanted = desired.deployments if desired else ()
+    commit = desired.commit if desired else ""
+    return SiteView(
+        site=site,
+        now=now,
+        wanted=tuple(Wanted(one, release_of(one), commit) for one in wanted),
+        standing=tuple(standing(one, records.busy, now) for one in records.placements),
+        nodes=tuple(_nodes(records, document, now, is_active)),
+        document=document,
+        quarantine=records.quarantine,
+        locked=lock_reason(held, now),
+    )
+
+
+class Records:
+    """What the store holds of the site's work."""
+
+    def __init__(
+        self,
+        placements: Sequence[Placement],
+        busy: Collection[tuple[str, str]],
+        nodes: Sequence[Node],
+        quarantine: frozenset[tuple[str, str]],
+    ) -> None:
+        self.placements = placements
+        self.busy = busy
+        self.nodes = nodes
+        self.quarantine = quarantine
+
+
+def standing(one: Placement, busy: Collection[tuple[str, str]], now: datetime) -> Standing:
+    """A placement as the planner sees it."""
+    return Standing(
+        deployment=one.deployment,
+        node=one.node,
+        state=one.state,
+        outcome=one.outcome,
+        name=one.name,
+        release=one.release,
+        good_release=one.good_release,
+        wanted_release=one.tried_release,
+        attempt=one.attempt if one.state is State.FAILED else 0,
+        failed_kind=one.kind if one.state is State.FAILED else None,
+        error=ErrorClass(one.error["class"]) if one.error else None,
+        next_attempt_at=one.next_attempt_at,
+        cancelled=one.cancelled,
+        healing=one.healing,
+        drift="; ".join(str(text) for text in one.drift),
+        heal_after=heal_after(one.heals, now),
+        busy=(one.deployment, one.node) in busy,
+        keeps_data=one.keeps_data,
+    )
+
+
+def heal_after(heals: Iterable[str], now: datetime) -> datetime | None:
+    """When the next heal may start, where the budget is spent; None while it is not."""
+    recent = recent_heals(heals, now)
+    if len(recent) < HEAL_BUDGET:
+        return None
+    return datetime.fromisoformat(recent[-HEAL_BUDGET]) + HEAL_SPAN
+
+
+def recent_heals(heals: Iterable[str], now: datetime) -> list[str]:
+    """The heals that still count."""
+    return [text for text in heals if datetime.fromisoformat(text) > now - HEAL_SPAN]
+
+
+def lock_reason(held: SiteState, now: datetime) -> str:
+    """Why nothing may be started at the site; empty when nothing holds it."""
+    if held.stood_down:
+        return f"stood down: {held.stood_down}"
+    if not held.locked:
+        return ""
+    until = held.locked.get("until")
+    if until and datetime.fromisoformat(until) <= now:
+        return ""
+    return f"{held.locked.get('reason')} ({held.locked.get('owner')})"
+
+
+def _nodes(
+    records: Records, document: SiteDocument, now: datetime, is_active: IsActive
+) -> Iterable[margrave_placement.Node]:
+    load = Counter(one.node for one in records.placements if one.state is not State.DELETED)
+    for node in records.nodes:
+        yield margrave_placement.Node(
+            name=node.name,
+            labels={**node.labels},
+            capabilities={**node.capabilities},
+            active=is_active(node, now),
+            drain=node.drain or document.drains(node.name),
+            load=load[node.name],
+        )

@@ -1,0 +1,96 @@
+"""The newest verified state of Git, always at hand: a slow remote holds no tick.
+
+What was verified last is in the store too, so that a site without Git goes on after a restart.
+"""
+
+from __future__ import annotations
+
+import threading
+
+from margrave.errors import MargraveError
+from margrave.lifecycle import Kind
+from runner.reconcile.outcomes import Done, Outcome, Stalled, Waiting
+from runner.source import Desired, Halted, Source
+from runner.store import Store, Transaction, desired, operations, outbox, site
+from runner.store.resources import moment, site_resource
+from runner.store.values import Snapshot
+
+
+class Watch:
+    """The newest verified state, and the way to a newer one."""
+
+    def __init__(self, store: Store, source: Source) -> None:
+        self._store = store
+        self._source = source
+        self._looking = threading.Lock()
+        self._desired = self._restore()
+        self.last: Outcome = Waiting("Git was not asked yet")
+
+    def desired(self) -> Desired | None:
+        """What the site should run, as far as it is known."""
+        return self._desired
+
+    def look(self, *, hinted: bool) -> Outcome:
+        """Ask Git: after a hint by a fetch at once, else only whether one is worth it."""
+        with self._looking:
+            self.last = self._look(hinted=hinted)
+            return self.last
+
+    def _look(self, *, hinted: bool) -> Outcome:
+        known = self._desired
+        with self._store.read() as tx:
+            held = site.site_state(tx)
+        try:
+            worth_asking = known is not None and not held.halted and not hinted
+            if worth_asking and known and not self._source.has_moved(known.commit):
+                return Done()
+            newest = self._source.fetch(known, held.accepted_commit)
+        except Halted as error:
+            return self._halt(error)
+        except MargraveError as error:
+            return Waiting(str(error))
+        self._take(newest, known)
+        return Done()
+
+    def _take(self, newest: Desired, known: Desired | None) -> None:
+        snapshot = Snapshot(newest.commit, newest.tree, newest.texts, newest.site_text)
+        with self._store.write() as tx:
+            before = site.site_state(tx)
+            desired.save(tx, snapshot)
+            after = site.change_site(
+                tx, halted=None, accepted_commit=None, applied_commit=newest.commit
+            )
+            same_tree = known is not None and known.tree == newest.tree
+            # A commit that is none of this site's business travels with the heartbeat alone.
+            if not same_tree or before.halted:
+                outbox.append(tx, "site", site_resource(after))
+            in_use = _components_in_use(tx)
+        self._desired = newest
+        if not same_tree:
+            self._source.keep_components(in_use, newest, known)
+
+    def _halt(self, error: Halted) -> Outcome:
+        with self._store.write() as tx:
+            before = site.site_state(tx).halted or {}
+            if before.get("commit") != error.commit or before.get("reason") != str(error):
+                halted = {"reason": str(error), "commit": error.commit, "since": moment(tx.now)}
+                outbox.append(tx, "site", site_resource(site.change_site(tx, halted=halted)))
+        return Stalled(str(error))
+
+    def _restore(self) -> Desired | None:
+        with self._store.read() as tx:
+            kept = desired.load(tx)
+        if kept is None:
+            return None
+        texts = dict(kept.documents)
+        return self._source.restore(kept.commit, kept.tree, texts, kept.site_document)
+
+
+def _components_in_use(tx: Transaction) -> frozenset[str]:
+    """The component folders that unfinished calls still name."""
+    return frozenset(
+        component["digest"].removeprefix("sha256:")
+        for one in operations.unfinished(tx)
+        if one.kind in (Kind.INSTALL, Kind.UPDATE)
+        for component in one.arguments.get("components", [])
+    )
