@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 from pathlib import Path
 from typing import Final
@@ -47,6 +46,6 @@ def _inodes(port: int) -> set[str]:
 
 def _holds(folder: Path, inodes: set[str]) -> bool:
     try:
-        return any(os.readlink(one) in inodes for one in (folder / "fd").iterdir())
+        return any(str(one.readlink()) in inodes for one in (folder / "fd").iterdir())
     except OSError:
         return False  # not ours to look at, or gone meanwhile
