@@ -1,0 +1,68 @@
+"""Find and end the lab's own processes: by a word of their command line, no stored number."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lab.waiting import until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PROC = Path("/proc")
+
+
+def with_word(word: str) -> list[int]:
+    """Processes that have exactly this word among their arguments; zombies have none."""
+    wanted = word.encode()
+    return _matching(lambda one: one == wanted)
+
+
+def with_beginning(beginning: str) -> list[int]:
+    """Processes that have a word which begins so."""
+    wanted = beginning.encode()
+    return _matching(lambda one: one.startswith(wanted))
+
+
+def _matching(fits: Callable[[bytes], bool]) -> list[int]:
+    found = []
+    for folder in PROC.iterdir():
+        if not folder.name.isdigit():
+            continue
+        try:
+            words = (folder / "cmdline").read_bytes().split(b"\0")
+        except OSError:  # it ended while we looked
+            continue
+        if any(fits(word) for word in words):
+            found.append(int(folder.name))
+    return found
+
+
+def children(pid: int) -> list[int]:
+    try:
+        text = (PROC / str(pid) / "task" / str(pid) / "children").read_text()
+    except OSError:
+        return []
+    return [int(one) for one in text.split()]
+
+
+def alive(pid: int) -> bool:
+    """False for a zombie too: it holds nothing any more."""
+    try:
+        stat = (PROC / str(pid) / "stat").read_text()
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] not in {"Z", "X"}
+
+
+def end(pids: list[int], with_signal: signal.Signals, timeout: float = 20) -> None:
+    """Send the signal and wait until all are gone."""
+    for pid in pids:
+        try:
+            os.kill(pid, with_signal)
+        except ProcessLookupError:
+            continue
+    until(lambda: not any(alive(pid) for pid in pids), f"processes {pids} to end", timeout)
