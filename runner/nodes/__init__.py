@@ -1,0 +1,12 @@
+"""The site's nodes: bringing them in, taking them off, and how long they have been silent.
+
+Here: the runner's own key, SSH with the login that an operator gives, what a node must have.
+May use: margrave, runner.ports, paramiko, cryptography. Never: the store's tables (the registry is
+handed in), Ansible, deciding what runs where.
+"""
+
+from runner.nodes.freshness import freshness
+from runner.nodes.keys import own_key
+from runner.nodes.onboard import Onboard
+
+__all__ = ["Onboard", "freshness", "own_key"]

@@ -1,0 +1,75 @@
+"""What a node must have, judged from what it said; each finding with its cure. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final
+
+from runner.ports import Check
+
+OLDEST_PYTHON: Final = (3, 9)
+FREE: Final = 1024 * 1024  # KiB below /var/lib: an image and its successor have to fit
+CLOCK: Final = 30  # seconds; certificates and logs get confusing beyond it
+
+
+def read(output: str) -> dict[str, str]:
+    """The `name=value` lines of the look script; anything else is passed over."""
+    pairs = (line.partition("=") for line in output.splitlines())
+    return {name: value.strip() for name, found, value in pairs if found}
+
+
+def judge(seen: Mapping[str, str], now: datetime) -> tuple[Check, ...]:
+    """All checks, in the order in which an operator would cure them."""
+    return (
+        python(seen.get("python", "")),
+        _engine(seen),
+        _compose(seen.get("compose", "")),
+        _disk(seen.get("free", "")),
+        _clock(seen.get("clock", ""), now),
+    )
+
+
+def python(version: str) -> Check:
+    """Whether Ansible's modules can run there at all."""
+    ok = _numbers(version)[:2] >= OLDEST_PYTHON
+    cure = "" if ok else "install Python 3.9 or newer as /usr/bin/python3 (apt-get install python3)"
+    return Check("python", ok, version or "not found", cure)
+
+
+def _engine(seen: Mapping[str, str]) -> Check:
+    if seen.get("docker"):
+        return Check("engine", True, f"docker {seen['docker']}")
+    if not seen.get("podman"):
+        return Check(
+            "engine", False, "not found", "install podman (apt-get install podman) or Docker"
+        )
+    if not seen.get("podman_socket"):
+        cure = "turn it on (systemctl enable --now podman.socket)"
+        return Check("engine", False, f"podman {seen['podman']} without its socket", cure)
+    return Check("engine", True, f"podman {seen['podman']}")
+
+
+def _compose(version: str) -> Check:
+    cure = "" if version else "install docker-compose (apt-get install docker-compose)"
+    return Check("compose", bool(version), version or "not found", cure)
+
+
+def _disk(free: str) -> Check:
+    kibibytes = int(free) if free.isascii() and free.isdigit() else 0
+    ok = kibibytes >= FREE
+    cure = "" if ok else "make room below /var/lib: at least 1 GiB"
+    return Check("disk", ok, f"{kibibytes / FREE:.1f} GiB free", cure)
+
+
+def _clock(told: str, now: datetime) -> Check:
+    if not (told.isascii() and told.isdigit()):
+        return Check("clock", False, "not told", "date +%s should print seconds")
+    ahead = int(told) - int(now.timestamp())
+    ok = abs(ahead) <= CLOCK
+    cure = "" if ok else "turn on time synchronisation (timedatectl set-ntp true)"
+    return Check("clock", ok, f"{abs(ahead)} s {'ahead' if ahead > 0 else 'behind'}", cure)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".") if part.isascii() and part.isdigit())

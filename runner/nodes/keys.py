@@ -1,0 +1,60 @@
+"""The runner's own key pair: made at first use, never leaves its folder."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from margrave.errors import Refused
+
+NAME: Final = "id_ed25519"
+COMMENT: Final = "margrave"  # what an operator sees in authorized_keys on the node
+
+
+def own_key(folder: Path) -> Path:
+    """The private key's path; the pair is made when it is not there."""
+    path = folder / NAME
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _make(path)
+    return path
+
+
+def public_line(key: Path) -> str:
+    """The public half as it stands in authorized_keys."""
+    try:
+        private = serialization.load_ssh_private_key(key.read_bytes(), password=None)
+    except (OSError, ValueError) as broken:
+        raise Refused(
+            f"{key}: {broken}", "ssh.key needs an SSH key without a passphrase"
+        ) from broken
+    public = private.public_key().public_bytes(
+        serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH
+    )
+    return f"{public.decode('ascii')} {COMMENT}"
+
+
+def _make(path: Path) -> None:
+    text = Ed25519PrivateKey.generate().private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.OpenSSH,
+        serialization.NoEncryption(),
+    )
+    # Written aside and linked, so that two processes end up with one and the same pair.
+    fresh = path.with_name(f".{NAME}.{os.getpid()}")
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    try:
+        os.link(fresh, path)
+    except FileExistsError:
+        return
+    finally:
+        fresh.unlink()
+    path.with_suffix(".pub").write_text(public_line(path) + "\n", encoding="ascii")

@@ -1,0 +1,199 @@
+"""Bringing a node in: from a login that works today to our own key, pinned host key and checks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from margrave.errors import Conflict, NotFound, Refused, Unreachable
+from margrave.secret import Secret
+from runner.nodes import checks, requests, scripts
+from runner.nodes.hostkeys import HostKey
+from runner.nodes.keys import own_key, public_line
+from runner.nodes.login import Login, Place, Session, expected_key, host_key, session
+from runner.ports import (
+    Check,
+    Clock,
+    Node,
+    NodeRequest,
+    NodeStatus,
+    Observation,
+    Onboarded,
+    Status,
+    Target,
+)
+
+NOT_PREPARED: Final = {
+    scripts.NO_SUDO: ("sudo is not installed there", "install it (apt-get install sudo)"),
+    scripts.NO_USERADD: ("there is no useradd to make our user with", "make the user by hand"),
+    scripts.BAD_SUDOERS: ("visudo refuses our rule", "look at `visudo -c` on the node"),
+}
+
+
+class Registry(Protocol):
+    """The nodes of the site, kept by the store."""
+
+    def list(self) -> tuple[Node, ...]:
+        """All nodes."""
+
+    def get(self, name: str) -> Node:
+        """The node, or NotFound."""
+
+    def save(self, node: Node) -> None:
+        """Add or change a node."""
+
+    def remove(self, name: str) -> None:
+        """Forget a node."""
+
+
+class Inspector(Protocol):
+    """Whoever can ask a node for its capabilities."""
+
+    def inspect(self, node: Target) -> Observation:
+        """Capabilities and checks of one node."""
+
+
+class Onboard:
+    """Adds nodes to the site and takes them off."""
+
+    def __init__(
+        self,
+        nodes: Registry,
+        executor: Inspector,
+        key_folder: Path,
+        clock: Clock,
+        connect_timeout: int = 10,
+        key: Path | None = None,
+        user: str = "margrave",
+    ) -> None:
+        self._nodes = nodes
+        self._executor = executor
+        self._key_folder = key_folder
+        self._given_key = key
+        self._clock = clock
+        self._timeout = connect_timeout
+        self._user = user
+
+    def probe(self, address: str, port: int) -> str:
+        """The fingerprint of the host key at an address."""
+        requests.check_place(address, port)
+        return host_key(Place(address, port), self._timeout).fingerprint
+
+    def add(self, request: NodeRequest) -> Onboarded:
+        """Prepare the node and register it; the same again is harmless."""
+        requests.check(request)
+        known = self._known(request)
+        place = Place(request.address, request.port)
+        pinned = self._pin(place, request, known)
+        with session(place, self._login(request), pinned, self._timeout) as opened:
+            self._prepare(place, opened)
+        seen = self._enter(place, pinned)
+        target = Target(
+            request.name, place.address, place.port, self._user, str(self._key), pinned.line
+        )
+        told = self._executor.inspect(target)
+        node = self._node(request, known, pinned, told)
+        self._nodes.save(node)
+        judged = checks.judge(seen, self._clock())
+        return Onboarded(node, pinned.fingerprint, _joined(judged, told))
+
+    def remove(self, name: str) -> None:
+        """Take our key off the node where it answers, and forget it."""
+        node = self._nodes.get(name)
+        place, pinned = Place(node.address, node.port), HostKey(node.host_key)
+        login = Login(node.user, private_key=self._secret_key())
+        # A node that is gone, or lets us in no more, is forgotten all the same.
+        with (
+            suppress(Unreachable, Refused, Conflict),
+            session(place, login, pinned, self._timeout) as opened,
+        ):
+            opened.run_as_root(scripts.remove(node.user, public_line(self._key)))
+        self._nodes.remove(name)
+
+    @property
+    def _key(self) -> Path:
+        return self._given_key or own_key(self._key_folder)
+
+    def _secret_key(self) -> Secret:
+        return Secret(self._key.read_text(encoding="utf-8"))
+
+    def _known(self, request: NodeRequest) -> Node | None:
+        """The node of that name so far; another one at this address is a conflict."""
+        for node in self._nodes.list():
+            same_place = (node.address, node.port) == (request.address, request.port)
+            if same_place and node.name != request.name:
+                raise Conflict(
+                    f'{request.address}:{request.port} is the node "{node.name}" already',
+                    f"margrave node remove {node.name} takes it off",
+                )
+        with suppress(NotFound):
+            return self._nodes.get(request.name)
+        return None
+
+    def _pin(self, place: Place, request: NodeRequest, known: Node | None) -> HostKey:
+        """The key to hold the node to: the expected one, the pinned one, else the one met."""
+        if request.host_key:
+            return expected_key(place, self._timeout, request.host_key)
+        if known is None or not known.host_key:
+            return host_key(place, self._timeout)
+        # Also at a new address: the same node shows the same key, and another one has to be named.
+        return expected_key(place, self._timeout, HostKey(known.host_key).fingerprint)
+
+    def _login(self, request: NodeRequest) -> Login:
+        """The given login; without one, the key that an earlier onboarding has left there."""
+        if request.password is None and request.private_key is None:
+            return Login(request.user, private_key=self._secret_key())
+        return Login(request.user, request.password, request.private_key)
+
+    def _prepare(self, place: Place, opened: Session) -> None:
+        python = checks.python(checks.read(opened.run(scripts.LOOK).output).get("python", ""))
+        if not python.ok:
+            raise Refused(f"{place}: Python is {python.detail}", python.cure)
+        answer = opened.run_as_root(scripts.prepare(self._user, public_line(self._key)))
+        if answer.code:
+            said = " ".join(answer.errors.split())[:300]
+            message, cure = NOT_PREPARED.get(answer.code, (said, "look at the node's own logs"))
+            raise Refused(f"{place}: {message}", cure)
+
+    def _enter(self, place: Place, pinned: HostKey) -> Mapping[str, str]:
+        """Come in by our own key as operations will, become root, and look around."""
+        login = Login(self._user, private_key=self._secret_key())
+        with session(place, login, pinned, self._timeout) as opened:
+            return checks.read(opened.run_as_root(scripts.LOOK).output)
+
+    def _node(
+        self, request: NodeRequest, known: Node | None, pinned: HostKey, told: Observation
+    ) -> Node:
+        capabilities = told.data.get("capabilities")
+        return Node(
+            name=request.name,
+            address=request.address,
+            port=request.port,
+            user=self._user,
+            host_key=pinned.line,
+            labels=request.labels,
+            capabilities=capabilities if isinstance(capabilities, dict) else {},
+            drain=known.drain if known else False,
+            last_seen=self._clock(),
+            status=NodeStatus.ACTIVE,
+            error=told.message,
+        )
+
+
+def _joined(judged: tuple[Check, ...], told: Observation) -> tuple[Check, ...]:
+    """Our checks, then those that the node's own look adds; its failure is one of them."""
+    if told.status is not Status.OK:
+        error: Mapping[str, Any] = told.data.get("error") or {}
+        cure = str(error.get("cure", ""))
+        return (*judged, Check("capabilities", False, told.message, cure))
+    names = {one.name for one in judged}
+    added = [
+        Check(
+            str(one["name"]), bool(one["ok"]), str(one.get("detail", "")), str(one.get("cure", ""))
+        )
+        for one in told.data.get("checks") or []
+        if one["name"] not in names
+    ]
+    return (*judged, *added)

@@ -1,0 +1,89 @@
+"""What is run on a node at onboarding: POSIX shell, safe to run twice, no secret inside."""
+
+from __future__ import annotations
+
+from typing import Final
+
+NO_SUDO: Final = 12
+NO_USERADD: Final = 13
+BAD_SUDOERS: Final = 14
+
+SUDOERS: Final = "/etc/sudoers.d/margrave"
+
+# One line `name=value` for each thing we want to know; an empty value says it is not there.
+LOOK: Final = r"""
+say() { printf '%s=%s\n' "$1" "$2"; }
+here() { command -v "$1" >/dev/null 2>&1; }
+version='import sys; print("%d.%d.%d" % sys.version_info[:3])'
+say python "$(/usr/bin/python3 -c "$version" 2>/dev/null)"
+here podman && say podman "$(podman --version 2>/dev/null | awk '{print $NF}')" || say podman ''
+[ -S /run/podman/podman.sock ] && say podman_socket yes || say podman_socket ''
+docker=''
+[ -S /run/docker.sock ] && docker=$(docker --version 2>/dev/null | sed 's/,.*//; s/.* //')
+say docker "$docker"
+compose=$(docker-compose version --short 2>/dev/null || docker compose version --short 2>/dev/null)
+say compose "$compose"
+say free "$(df -Pk /var/lib 2>/dev/null | awk 'NR == 2 {print $4}')"
+say clock "$(date +%s)"
+"""
+
+_PREPARE = r"""
+set -eu
+user=@USER@
+line='@LINE@'
+command -v visudo >/dev/null 2>&1 || exit @NO_SUDO@
+if ! id "$user" >/dev/null 2>&1; then
+    command -v useradd >/dev/null 2>&1 || exit @NO_USERADD@
+    # The password is a star: no password fits, and yet the account is not locked for keys.
+    useradd --create-home --shell /bin/sh --password '*' "$user"
+fi
+home=$(getent passwd "$user" | cut -d: -f6)
+group=$(id -g "$user")
+keys=$home/.ssh/authorized_keys
+install -d -m 700 -o "$user" -g "$group" "$home/.ssh"
+[ -e "$keys" ] || install -m 600 -o "$user" -g "$group" /dev/null "$keys"
+grep -qxF "$line" "$keys" || printf '%s\n' "$line" >> "$keys"
+install -d -m 750 /etc/sudoers.d
+# sudo passes over names with a dot, so the file counts only once it is checked and renamed.
+printf '%s ALL=(ALL:ALL) NOPASSWD: ALL\n' "$user" > @SUDOERS@.new
+chmod 440 @SUDOERS@.new
+visudo -cqf @SUDOERS@.new || { rm -f @SUDOERS@.new; exit @BAD_SUDOERS@; }
+mv @SUDOERS@.new @SUDOERS@
+"""
+
+_REMOVE = r"""
+set -eu
+user=@USER@
+line='@LINE@'
+keys=$(getent passwd "$user" | cut -d: -f6)/.ssh/authorized_keys
+if [ -e "$keys" ]; then
+    grep -vxF "$line" "$keys" > "$keys.new" || true
+    cat "$keys.new" > "$keys"
+    rm -f "$keys.new"
+fi
+rm -f @SUDOERS@
+"""
+
+
+def prepare(user: str, public_line: str) -> str:
+    """Makes the user, its key, and its sudo rule; what is there stays."""
+    return _filled(_PREPARE, user, public_line)
+
+
+def remove(user: str, public_line: str) -> str:
+    """Takes our key and the sudo rule away; the user and its files stay."""
+    return _filled(_REMOVE, user, public_line)
+
+
+def _filled(script: str, user: str, public_line: str) -> str:
+    values = {
+        "USER": user,
+        "LINE": public_line,
+        "SUDOERS": SUDOERS,
+        "NO_SUDO": str(NO_SUDO),
+        "NO_USERADD": str(NO_USERADD),
+        "BAD_SUDOERS": str(BAD_SUDOERS),
+    }
+    for name, value in values.items():
+        script = script.replace(f"@{name}@", value)
+    return script
