@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from controller.admission import Admission
     from controller.catalog import Catalog
     from controller.events.broker import Broker
-    from controller.publish import Publisher
+    from controller.publish import Publisher, Repository, Sites
     from controller.reports.intake import Intake
     from controller.settings import ControllerSettings
     from controller.store import Store
@@ -31,10 +31,12 @@ class Parts:
     broker: Broker
     catalog: Catalog
     admission: Admission
+    repository: Repository
     publisher: Publisher
+    sites: Sites
     intake: Intake
     sign_ins: Limiter
 
     def moment(self) -> Moment:
         """Now, as freshness is judged by it."""
-        return Moment(self.clock())
+        return Moment(self.clock(), self.intake.period)

@@ -4,3 +4,37 @@ Lives here: reading requests (bodies, cursors, who is asking), the handlers of e
 the shape of every error. May use: margrave, flask, and the controller's other rooms through the
 parts that app.py hands over. Never: SQL, Git, templates.
 """
+
+from controller.api import (
+    actions,
+    apps,
+    audit,
+    deployments,
+    events,
+    explain,
+    meta,
+    nodes,
+    operations,
+    runner,
+    sites,
+    sources,
+    tokens,
+    users,
+)
+
+ROUTES = (
+    *meta.ROUTES,
+    *apps.ROUTES,
+    *sources.ROUTES,
+    *sites.ROUTES,
+    *nodes.ROUTES,
+    *deployments.ROUTES,
+    *explain.ROUTES,
+    *actions.ROUTES,
+    *operations.ROUTES,
+    *events.ROUTES,
+    *audit.ROUTES,
+    *tokens.ROUTES,
+    *users.ROUTES,
+    *runner.ROUTES,
+)

@@ -19,7 +19,7 @@ def listed(call: Call) -> dict[str, Any]:
     page = call.page()
     with call.parts.store.session() as session:
         query = call.args.get("q") or ""
-        rows = apps.listed(session, q=query, after=paging.text(page), limit=page.fetch)
+        rows = apps.listed(session, q=query, after=paging.text(page) or "", limit=page.fetch)
     return paging.listing(page, rows)
 
 

@@ -110,6 +110,11 @@ def answer(problem: Problem) -> Response:
 
 def of_error(error: MargraveError) -> Problem:
     """The problem that one of the product's own errors is."""
+    wait = getattr(error, "retry_after", None)
+    if wait is not None:
+        return Problem(
+            429, error.message, cure=error.cure, headers={"Retry-After": str(max(1, round(wait)))}
+        )
     status = next(code for kind, code in STATUS_OF if isinstance(error, kind))
     findings = getattr(error, "findings", ())
     detail = _count(len(findings)) if findings else error.message

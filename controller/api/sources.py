@@ -19,7 +19,7 @@ def listed(call: Call) -> dict[str, Any]:
     """GET /app-sources."""
     page = call.page()
     with call.parts.store.session() as session:
-        rows = catalog.sources(session, after=paging.text(page), limit=page.fetch)
+        rows = catalog.sources(session, after=paging.text(page) or "", limit=page.fetch)
     return paging.listing(page, rows)
 
 

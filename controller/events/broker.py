@@ -7,7 +7,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from controller.events.subscription import Message, Subscription
-from margrave.errors import MargraveError
+from margrave.errors import Unreachable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -31,7 +31,7 @@ class EventLog(Protocol):
         """Events behind an id, in order, at most `limit`."""
 
 
-class TooManyStreams(MargraveError):
+class TooManyStreams(Unreachable):
     """Every place for a stream is taken."""
 
 
@@ -64,10 +64,16 @@ class Broker:
         self._thread = threading.Thread(target=self._run, name="events", daemon=True)
         self._thread.start()
 
-    def stop(self) -> None:
-        """End every stream and the thread."""
+    def close(self) -> None:
+        """Let every stream end at its next look; safe in a signal, for it takes no lock."""
         self._stopped.set()
         self._woken.set()
+        for client in tuple(self._clients):
+            client.closed = True
+
+    def stop(self) -> None:
+        """End every stream and the thread."""
+        self.close()
         for client in tuple(self._clients):
             client.end()
         if self._thread:

@@ -179,3 +179,9 @@ def _set(row: Site | Node, values: Mapping[str, Any], quiet: tuple[str, ...] = (
             setattr(row, name, value)
             changed = changed or name not in quiet
     return changed
+
+
+def last_seen(session: Session) -> dict[str, datetime | None]:
+    """When each site's runner was last heard of."""
+    rows = session.execute(select(Site.name, Site.last_seen))
+    return {row.name: row.last_seen for row in rows}

@@ -14,7 +14,7 @@ def collections_path(root: Path | None = None) -> Path:
     """The folder for Ansible's collections path: installed beside us first, the checkout second."""
     root = root or Path(__file__).resolve().parents[2]
     for candidate in (root, root / "collections"):
-        if (candidate / COLLECTION / "galaxy.yml").is_file():
+        if (candidate / COLLECTION / "plugins" / "modules").is_dir():
             return candidate
     raise NotFound(
         f"the collection margrave.edge is neither in {root} nor in {root / 'collections'}",

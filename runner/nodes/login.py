@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,6 +18,9 @@ from runner.nodes.hostkeys import KINDS, HostKey
 
 KEY_KINDS: Final = (paramiko.Ed25519Key, paramiko.ECDSAKey, paramiko.RSAKey)
 LONGEST: Final = 60  # seconds that one command on the node may take
+# What goes wrong is raised and told by us; paramiko would log it with a traceback beside that.
+logging.getLogger("paramiko").setLevel(logging.CRITICAL)
+
 PLENTY: Final = 1024 * 1024  # bytes of output; more is a broken node
 
 

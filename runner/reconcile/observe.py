@@ -80,6 +80,10 @@ class Observer:
                     if current == one:
                         transitions.note(tx, one, **change)
 
+    def learn(self, name: str, capabilities: Mapping[str, Any]) -> None:
+        """Keep what a node can do."""
+        self._nodes.save(replace(self._nodes.get(name), capabilities=dict(capabilities)))
+
     def _note_life(self, node: Node, observation: Observation) -> None:
         if observation.status in (Status.OK, Status.FAILED):
             # A module that failed has answered: the node is there.

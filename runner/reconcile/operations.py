@@ -105,6 +105,11 @@ class Operations:
         self._send(due, nodes)
         return len(due)
 
+    def running(self) -> bool:
+        """Whether a call is on its way."""
+        with self._store.read() as tx:
+            return any(one.state is OperationState.RUNNING for one in rows.unfinished(tx))
+
     def resume(self) -> int:
         """After a start: what was running when the process ended is called again."""
         with self._store.write() as tx:
