@@ -29,11 +29,18 @@ def _same(given: tuple[str, str], ours: tuple[str, str]) -> bool:
 def _parts(url: str) -> tuple[str, str]:
     """(host, path) of a URL, an scp-like address, or a path (whose host is empty)."""
     if "://" in url:
-        split = urlsplit(url)
-        host, path = split.hostname or "", split.path
+        host, path = _of_url(url)
     elif match := _SCP.fullmatch(url):
         host, path = match["host"].lower(), match["path"]
     else:
         host, path = "", url
     path = unquote(path).strip("/").removesuffix(".git").rstrip("/")
     return ("localhost" if host in _LOOPBACK else host, path)
+
+
+def _of_url(url: str) -> tuple[str, str]:
+    try:
+        split = urlsplit(url)
+    except ValueError:  # a payload may hold anything; what is no URL is nobody's
+        return "", ""
+    return split.hostname or "", split.path
