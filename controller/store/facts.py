@@ -1,24 +1,35 @@
-"""Single things worth remembering over a restart."""
+"""Queries of single facts that outlive a restart."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from controller.store.models import Fact
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sqlalchemy.orm import Session
 
-HEAD = "git.head"
+HEAD: Final = "git.head"
 
 
-def read(session: Session, name: str) -> dict[str, Any]:
-    """The value, empty when nothing is known."""
+def get(session: Session, name: str) -> dict[str, Any] | None:
+    """A fact, or None."""
     row = session.get(Fact, name)
-    return dict(row.value) if row else {}
+    return row.value if row else None
 
 
-def write(session: Session, name: str, value: dict[str, Any]) -> None:
-    """Remember a value in place of the one before."""
-    session.merge(Fact(name=name, value=value))
-    session.flush()
+def put(session: Session, name: str, value: Mapping[str, Any]) -> None:
+    """Remember a fact."""
+    row = session.get(Fact, name)
+    if row is None:
+        session.add(Fact(name=name, value=dict(value)))
+    else:
+        row.value = dict(value)
+
+
+def head(session: Session) -> str | None:
+    """The commit that the deployments repository's main stands at, as far as it was read."""
+    found = get(session, HEAD)
+    return found.get("commit") if found else None

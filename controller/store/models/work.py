@@ -87,6 +87,7 @@ class Deployment(Base):
     document: Mapped[LongText | None]  # the YAML as in Git; the last one after a delete
     parameters: Mapped[dict[str, Any]] = mapped_column(default=dict)  # {name: value}
     extensions: Mapped[dict[str, Any]] = mapped_column(default=dict)  # x-margrave-extensions
+    needs: Mapped[dict[str, Any]] = mapped_column(default=dict)  # {ports, images} on a node
     findings: Mapped[list[Any]] = mapped_column(default=list)
     commit: Mapped[Commit | None]  # the newest that changed the document
     author: Mapped[str | None]

@@ -74,6 +74,7 @@ def _deployments() -> None:
         sa.Column("document", sa.Text(), nullable=True),
         sa.Column("parameters", sa.JSON(none_as_null=True), nullable=False),
         sa.Column("extensions", sa.JSON(none_as_null=True), nullable=False),
+        sa.Column("needs", sa.JSON(none_as_null=True), nullable=False),
         sa.Column("findings", sa.JSON(none_as_null=True), nullable=False),
         sa.Column("commit", sa.String(length=64), nullable=True),
         sa.Column("author", sa.String(length=255), nullable=True),

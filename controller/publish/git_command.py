@@ -1,0 +1,97 @@
+"""Git as a program: arguments as a list, bytes in and out, none of the machine's own settings."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from typing import TYPE_CHECKING, Final
+
+from margrave.errors import MargraveError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+SECONDS: Final = 120
+# Configuration by environment stands above every file, and no argument list shows it.
+_FIXED: Final = {
+    "safe.directory": "*",  # the folder is the controller's, whoever owns what is mounted there
+    "core.quotePath": "false",
+    "gc.auto": "0",  # a receive must not start a collection while others read
+    "protocol.ext.allow": "never",
+}
+
+
+class GitFailed(MargraveError):
+    """Git ended with an error; `words` is what it said."""
+
+    def __init__(self, command: str, words: str) -> None:
+        self.words = words
+        last = words.strip().splitlines()[-1] if words.strip() else "no reason given"
+        super().__init__(f"git {command}: {last}")
+
+
+class GitCommand:
+    """Runs Git in one repository."""
+
+    def __init__(self, folder: Path, more: Mapping[str, str] | None = None) -> None:
+        self.folder = folder
+        self._environment = environment(more or {})
+
+    def __call__(
+        self,
+        *arguments: str,
+        stdin: bytes = b"",
+        extra: Mapping[str, str] | None = None,
+        seconds: float = SECONDS,
+    ) -> bytes:
+        """Git's output, or GitFailed."""
+        try:
+            done = subprocess.run(
+                ["git", f"--git-dir={self.folder}", *arguments],
+                input=stdin,
+                capture_output=True,
+                env={**self._environment, **(extra or {})},
+                timeout=seconds,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise GitFailed(_verb(arguments), f"no answer within {seconds:.0f} s") from error
+        if done.returncode != 0:
+            raise GitFailed(_verb(arguments), done.stderr.decode("utf-8", "replace"))
+        return done.stdout
+
+    def text(self, *arguments: str) -> str:
+        """Git's output as text without the final newline."""
+        return self(*arguments).decode("utf-8", "replace").rstrip("\n")
+
+    def holds(self, *arguments: str) -> bool:
+        """Whether Git says yes (status 0)."""
+        try:
+            self(*arguments)
+        except GitFailed:
+            return False
+        return True
+
+
+def environment(more: Mapping[str, str]) -> dict[str, str]:
+    """A small environment for Git: the path, our settings, and nobody else's configuration."""
+    kept = {name: os.environ[name] for name in ("PATH", "TMPDIR", "HOME") if name in os.environ}
+    settings = {**_FIXED, **more}
+    numbered = {"GIT_CONFIG_COUNT": str(len(settings))}
+    for number, (key, value) in enumerate(settings.items()):
+        numbered[f"GIT_CONFIG_KEY_{number}"] = key
+        numbered[f"GIT_CONFIG_VALUE_{number}"] = value
+    return {
+        **kept,
+        **numbered,
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_ALLOW_PROTOCOL": "https:http:ssh:file",
+        "LC_ALL": "C",
+    }
+
+
+def _verb(arguments: Sequence[str]) -> str:
+    return next((one for one in arguments if not one.startswith("-") and "=" not in one), "")

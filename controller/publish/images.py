@@ -1,0 +1,162 @@
+"""Image tags become digests: what was published stays what it was, whoever moves a tag."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import ssl
+import urllib.error
+import urllib.request
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlencode, urlsplit
+
+from margrave.digest import is_digest, of_bytes
+from margrave.errors import MargraveError, NotFound, Refused, Unreachable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from http.client import HTTPResponse
+
+    from controller.settings import Registry
+
+SECONDS: Final = 15
+MANIFEST_LIMIT: Final = 4 * 1024 * 1024
+_DOCKER_HUB: Final = "docker.io"
+_ACCEPT: Final = ", ".join(
+    (
+        "application/vnd.oci.image.index.v1+json",
+        "application/vnd.oci.image.manifest.v1+json",
+        "application/vnd.docker.distribution.manifest.list.v2+json",
+        "application/vnd.docker.distribution.manifest.v2+json",
+    )
+)
+_CHALLENGE: Final = re.compile(r'(\w+)="([^"]*)"')
+
+
+@dataclass(frozen=True)
+class Reference:
+    """An image reference in its parts."""
+
+    host: str
+    name: str
+    tag: str
+    digest: str = ""
+
+    @property
+    def pinned(self) -> bool:
+        """Whether a digest already says which image is meant."""
+        return bool(self.digest)
+
+
+def parse(text: str) -> Reference:
+    """The parts of `host/name:tag@digest`, with Docker's defaults for what is missing."""
+    rest, _, digest = text.partition("@")
+    head, slash, tail = rest.rpartition("/")
+    name, colon, tag = tail.partition(":")
+    path = f"{head}{slash}{name}"
+    first, _, below = path.partition("/")
+    if not below or not ("." in first or ":" in first or first == "localhost"):
+        first, below = _DOCKER_HUB, path if "/" in path else f"library/{path}"
+    if (colon and not tag) or not below or (digest and not is_digest(digest)):
+        raise Refused(f'"{text}" is not an image reference', "write registry/name:tag")
+    return Reference(first, below, tag or "latest", digest)
+
+
+class Images:
+    """Asks registries which digest a tag stands for."""
+
+    def __init__(self, registries: Sequence[Registry]) -> None:
+        self._registries: Mapping[str, Registry] = {one.host: one for one in registries}
+
+    def pinned(self, text: str) -> str:
+        """The reference with its digest; the text itself when it has one or holds a variable."""
+        if "$" in text:
+            return text
+        reference = parse(text)
+        if reference.pinned:
+            return text
+        return f"{text}@{self._digest(reference, text)}"
+
+    def _digest(self, reference: Reference, text: str) -> str:
+        path = f"/v2/{reference.name}/manifests/{reference.tag}"
+        try:
+            with self._open(reference, path, "HEAD") as answer:
+                found = answer.headers.get("Docker-Content-Digest", "")
+            if not is_digest(found):
+                with self._open(reference, path, "GET") as answer:
+                    found = of_bytes(answer.read(MANIFEST_LIMIT))
+        except urllib.error.HTTPError as error:
+            raise _of_status(error.code, reference, text) from error
+        except (OSError, ssl.SSLError) as error:
+            raise Unreachable(
+                f"{text}: registry {reference.host} does not answer: {error}",
+                "check the registry, or `registries` in the configuration",
+            ) from error
+        return found
+
+    def _open(self, reference: Reference, path: str, method: str) -> HTTPResponse:
+        settings = self._registries.get(reference.host)
+        url = f"{_base(reference.host, settings)}{path}"
+        headers = {"Accept": _ACCEPT, **_basic(settings)}
+        try:
+            return _send(url, method, headers, settings)
+        except urllib.error.HTTPError as error:
+            challenge = error.headers.get("WWW-Authenticate", "")
+            if error.code != 401 or not challenge.lower().startswith("bearer "):
+                raise
+        token = _token(challenge, settings)
+        return _send(url, method, {**headers, "Authorization": f"Bearer {token}"}, settings)
+
+
+def _of_status(code: int, reference: Reference, text: str) -> MargraveError:
+    if code == 404:
+        return NotFound(f"{text}: the registry has no such image", "push it, or correct the tag")
+    if code in (401, 403):
+        return Unreachable(
+            f"{text}: registry {reference.host} refuses the credentials",
+            "set username and password_file in `registries`",
+        )
+    return Unreachable(f"{text}: registry {reference.host} answers {code}", "look at the registry")
+
+
+def _base(host: str, settings: Registry | None) -> str:
+    address = settings.address if settings and settings.address else host
+    if address == _DOCKER_HUB:
+        address = "registry-1.docker.io"
+    return f"{'http' if settings and settings.insecure else 'https'}://{address}"
+
+
+def _basic(settings: Registry | None) -> dict[str, str]:
+    if settings is None or not settings.username or not settings.password_file:
+        return {}
+    password = settings.password_file.read_text(encoding="utf-8").rstrip("\n")
+    pair = base64.b64encode(f"{settings.username}:{password}".encode()).decode()
+    return {"Authorization": f"Basic {pair}"}
+
+
+def _token(challenge: str, settings: Registry | None) -> str:
+    """A bearer token from where the registry's challenge says (the distribution token flow)."""
+    parts = dict(_CHALLENGE.findall(challenge))
+    realm = parts.pop("realm", "")
+    asked = {key: value for key, value in parts.items() if key in ("service", "scope")}
+    with _send(f"{realm}?{urlencode(asked)}", "GET", _basic(settings), settings) as answer:
+        body = json.loads(answer.read(MANIFEST_LIMIT))
+    return str(body.get("token") or body.get("access_token") or "")
+
+
+def _send(
+    url: str, method: str, headers: Mapping[str, str], settings: Registry | None
+) -> HTTPResponse:
+    if urlsplit(url).scheme not in ("http", "https"):
+        raise urllib.error.URLError(f"{url}: is no address of a registry")
+    request = urllib.request.Request(url, headers=dict(headers), method=method)  # noqa: S310 - checked above
+    ca_file = settings.ca_file if settings else None
+    context = ssl.create_default_context(cafile=str(ca_file) if ca_file else None)
+    # No proxy of the environment: a registry is where the configuration says.
+    opener = urllib.request.build_opener(
+        urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context)
+    )
+    answer: HTTPResponse = opener.open(request, timeout=SECONDS)
+    return answer

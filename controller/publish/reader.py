@@ -1,0 +1,174 @@
+"""Git's head made known to the database: own commits and people's, good and bad."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from controller import compose
+from controller.publish import checking
+from controller.publish.repository import ROOTS, Touch
+from controller.store import documents as rows
+from controller.store.documents import Told
+from margrave.errors import DocumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from datetime import datetime
+
+    from sqlalchemy.orm import Session
+
+    from controller.publish.repository import Repository
+    from controller.store import Store
+    from margrave.documents.deployment import Deployment
+    from margrave.documents.site import SiteDocument
+
+LOG = logging.getLogger(__name__)
+
+
+class Reader:
+    """Follows the branch; each step is one transaction, so a restart continues where it ended."""
+
+    def __init__(self, store: Store, repository: Repository, clock: Callable[[], datetime]) -> None:
+        self._store = store
+        self._repository = repository
+        self._clock = clock
+
+    def follow(self, head: str | None) -> frozenset[str]:
+        """Bring the rows up to the head; the sites that it touched."""
+        with self._store.session() as session:
+            known = rows.known_head(session)
+        if head is None or head == known:
+            return frozenset()
+        if known is not None and not self._repository.has(known):
+            known = None  # history was rewritten and the old commit collected: read it all
+        paths = self._paths(known, head)
+        touches = self._repository.touches(known, head)
+        contents = self._repository.read_many(f"{head}:{path}" for path in sorted(paths))
+        sites = {site for path in paths if (site := checking.site_of(path))}
+        with self._store.write() as session:
+            for path in sorted(paths):
+                touch = touches.get(path) or Touch(head, "unknown", self._clock(), None)
+                told = Told(touch.commit, touch.author, self._clock(), touch.request)
+                self._take(session, head, path, contents.get(f"{head}:{path}"), told)
+            for site, commit in _newest(sites, touches, head).items():
+                rows.wanted_commit(session, site, commit, self._clock())
+            rows.note_head(session, head)
+        return frozenset(sites)
+
+    def _paths(self, known: str | None, head: str) -> set[str]:
+        if known is not None:
+            return self._repository.changed(known, head)
+        here = set(self._repository.paths(head, ROOTS))
+        with self._store.session() as session:
+            had = {f"deployments/{site}/{one}.yaml" for site, one in rows.in_git(session)}
+        return here | had
+
+    def _take(self, session: Session, head: str, path: str, data: bytes | None, told: Told) -> None:
+        place = checking.place_of(path)
+        if place is None:
+            return
+        findings: list[dict[str, Any]] = []
+        try:
+            if place.deployment:
+                self._deployment(session, head, place, path, data, told)
+            else:
+                document = checking.site_at(path, data or b"{}\n")
+                rows.put_site(session, place.site, site_values(document), told)
+        except DocumentError as error:
+            findings = [finding.as_dict() for finding in error.findings]
+            LOG.warning("%s at %s: %s", path, told.commit[:12], error)
+            rows.ensure_site(session, place.site, told.at)
+            if place.deployment:
+                rows.broken(session, place.deployment, place.site, findings, told.at)
+        rows.site_findings(session, place.site, path, findings)
+
+    def _deployment(
+        self,
+        session: Session,
+        head: str,
+        place: checking.Place,
+        path: str,
+        data: bytes | None,
+        told: Told,
+    ) -> None:
+        if data is None:
+            rows.gone(session, place.deployment, place.site, told)
+            return
+        document = checking.deployment_at(path, data)
+        values = deployment_values(document) | {
+            "document": data.decode("utf-8"),
+            "needs": self._needs(head, document),
+        }
+        rows.put(session, place.deployment, place.site, values, told)
+
+    def _needs(self, head: str, document: Deployment) -> dict[str, Any]:
+        """Images and host ports of a document's components, as far as Git holds them."""
+        needs = Needs()
+        for component in document.components:
+            source = component.source
+            text = self._repository.read(head, f"{source}/compose.yaml") if source else None
+            if text is not None:
+                needs.add(text.decode("utf-8", "replace"), document.variables(component.name))
+        return needs.as_dict()
+
+
+class Needs:
+    """What a deployment takes on a node, over its components."""
+
+    def __init__(self) -> None:
+        self._ports: set[str] = set()
+        self._images: list[str] = []
+
+    def add(self, text: str, variables: dict[str, str]) -> None:
+        """Count a compose.yaml in; one that cannot be read is the node's to refuse."""
+        try:
+            self._ports |= compose.host_ports(text, variables)
+            images = [compose.filled(image, variables) for image in compose.images(text)]
+        except DocumentError:
+            return
+        self._images += [image for image in images if image not in self._images]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The shape that is stored."""
+        return {"ports": sorted(self._ports), "images": self._images}
+
+
+def deployment_values(document: Deployment) -> dict[str, Any]:
+    """Columns of a deployment from its document."""
+    node = document.device_id.split("/")[-1]
+    return {
+        "name": document.name,
+        "app": document.application_id,
+        "version": document.version,
+        "profile": document.profile_type,
+        "node": None if node == "*" else node,
+        "revision": document.revision,
+        "document_digest": document.document_digest,
+        "parameters": document.values,
+        "extensions": dict(document.raw["spec"].get("x-margrave-extensions") or {}),
+        "findings": [],
+    }
+
+
+def site_values(document: SiteDocument) -> dict[str, Any]:
+    """Columns of a site from its document."""
+    paused = document.paused
+    return {
+        "document": dict(document.raw),
+        "labels": dict(document.labels),
+        "timezone": document.timezone,
+        "paused": paused.model_dump() if paused else None,
+        "drain": document.drain,
+        "drained": [name for name, wish in document.part.nodes.items() if wish.drain],
+    }
+
+
+def _newest(sites: Iterable[str], touches: Mapping[str, Touch], head: str) -> dict[str, str]:
+    """For each site the commit that last touched its subtree; touches come newest first."""
+    found: dict[str, str] = {}
+    for path, touch in touches.items():
+        site = checking.site_of(path)
+        if site is not None:
+            found.setdefault(site, touch.commit)
+    return {site: found.get(site, head) for site in sites}

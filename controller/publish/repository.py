@@ -1,0 +1,187 @@
+"""The deployments repository as the controller has it: a bare one, its own or a remote's copy."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from controller.publish.git_command import GitCommand
+from controller.publish.remote import BRANCH, Remote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from controller.settings import ControllerSettings
+
+ROOTS: Final = ("deployments", "sites", "secrets")
+SOURCES: Final = "components"
+_NO_OBJECT: Final = "0" * 40
+_HOOK: Final = """#!/bin/sh
+# Documents with errors are refused while what was pushed is still in quarantine.
+: "${MARGRAVE_PYTHON:?push over the controller\'s HTTP address}"
+exec "$MARGRAVE_PYTHON" -m controller.git_endpoint.pre_receive
+"""
+
+
+@dataclass(frozen=True)
+class Touch:
+    """The commit that last changed a path."""
+
+    commit: str
+    author: str
+    at: datetime
+    request: str | None
+
+
+class Repository:
+    """Reads commits and trees, and moves the branch when nobody else has."""
+
+    def __init__(self, settings: ControllerSettings) -> None:
+        self.folder = settings.repository
+        self.git = GitCommand(self.folder)
+        self._remote = Remote(self.folder, settings.git) if settings.git.remote else None
+
+    @property
+    def own(self) -> bool:
+        """Whether the controller itself serves it."""
+        return self._remote is None
+
+    def prepare(self) -> None:
+        """Make it, or make sure it is as it should be."""
+        if not (self.folder / "HEAD").is_file():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self.git("init", "--quiet", "--bare", f"--initial-branch={BRANCH.split('/')[-1]}")
+        for key, value in (
+            ("receive.denyNonFastForwards", "true"),
+            ("receive.denyDeletes", "true"),
+            ("receive.fsckObjects", "true"),
+            ("http.receivepack", "true"),
+            ("http.getanyfile", "false"),
+            ("uploadpack.allowFilter", "true"),
+        ):
+            self.git("config", key, value)
+        hook = self.folder / "hooks" / "pre-receive"
+        hook.parent.mkdir(exist_ok=True)
+        hook.write_text(_HOOK, encoding="utf-8")
+        hook.chmod(0o755)
+        self._sweep()
+
+    def refresh(self) -> str | None:
+        """The head as it is now, fetched where it is elsewhere; None before the first commit."""
+        if self._remote is not None:
+            self._remote.fetch()
+        return self.head()
+
+    def head(self) -> str | None:
+        """The head that is known here."""
+        found = self.git.text("for-each-ref", "--format=%(objectname)", BRANCH)
+        return found or None
+
+    def advance(self, old: str | None, new: str) -> bool:
+        """Make a commit the head if the head is still the old one; False when it is not."""
+        if self._remote is not None:
+            return self._remote.push(new) and self._moved(old, new)
+        return self._moved(old, new)
+
+    def has(self, commit: str) -> bool:
+        """Whether the commit is here."""
+        return self.git.holds("cat-file", "-e", f"{commit}^{{commit}}")
+
+    def paths(self, commit: str, roots: Iterable[str] = ROOTS) -> dict[str, str]:
+        """Files below the folders, with their object ids."""
+        listed = self.git("ls-tree", "-r", "-z", "--full-tree", commit, "--", *roots)
+        found = {}
+        for line in listed.decode("utf-8", "surrogateescape").split("\0"):
+            about, _, path = line.partition("\t")
+            if path and about.split()[1] == "blob":
+                found[path] = about.split()[2]
+        return found
+
+    def changed(self, old: str, new: str) -> set[str]:
+        """Paths below the sites' folders that differ between two commits."""
+        listed = self.git(
+            "diff-tree", "-r", "-z", "--no-renames", "--name-only", old, new, "--", *ROOTS
+        )
+        return {path for path in listed.decode("utf-8", "surrogateescape").split("\0") if path}
+
+    def read(self, commit: str, path: str) -> bytes | None:
+        """A file's bytes at a commit, or None."""
+        return self.read_many([f"{commit}:{path}"])[f"{commit}:{path}"]
+
+    def read_many(self, names: Iterable[str]) -> dict[str, bytes | None]:
+        """Blobs by their names (ids, or `commit:path`), None for what is not there."""
+        wanted = [name for name in names if "\n" not in name]
+        if not wanted:
+            return {}
+        request = "".join(f"{name}\n" for name in wanted).encode("utf-8", "surrogateescape")
+        return dict(
+            zip(wanted, _blobs(self.git("cat-file", "--batch", stdin=request)), strict=True)
+        )
+
+    def touches(self, old: str | None, new: str) -> dict[str, Touch]:
+        """For each path below the sites' folders, the commit after `old` that last changed it."""
+        span = f"{old}..{new}" if old else new
+        form = "--format=%x01%H%x02%an%x02%cI%x02%(trailers:unfold)%x02"
+        log = self.git.text(
+            "log", "-m", "--first-parent", "--no-renames", "--name-only", form, span, "--", *ROOTS
+        )
+        found: dict[str, Touch] = {}
+        for entry in log.split("\x01")[1:]:
+            commit, author, at, trailers, names = entry.split("\x02", 4)
+            actor = _trailer(trailers, "Margrave-Actor") or author
+            request = _trailer(trailers, "Margrave-Request")
+            touch = Touch(commit, actor, datetime.fromisoformat(at), request)
+            for name in names.split("\n"):
+                if name:
+                    found.setdefault(name, touch)
+        return found
+
+    def versions(self, commit: str, path: str) -> Iterator[tuple[str, bytes]]:
+        """A file's earlier contents, newest first, each with the commit that wrote it."""
+        listed = self.git.text("log", "--first-parent", "--format=%H", commit, "--", path)
+        for one in listed.splitlines():
+            data = self.read(one, path)
+            if data is not None:
+                yield one, data
+
+    def commit_of_request(self, request: str, head: str) -> str | None:
+        """The commit that carries a request, or None when it never came to be."""
+        found = self.git.text(
+            "log", "-1", "--format=%H", "--fixed-strings",
+            f"--grep=Margrave-Request: {request}", head,
+        )  # fmt: skip
+        return found or None
+
+    def tidy(self) -> None:
+        """Pack what many small commits left behind."""
+        self.git("-c", "gc.auto=2000", "-c", "gc.autoDetach=false", "gc", "--auto", "--quiet")
+
+    def _moved(self, old: str | None, new: str) -> bool:
+        return self.git.holds("update-ref", BRANCH, new, old or _NO_OBJECT)
+
+    def _sweep(self) -> None:
+        """Remove the references of commits that were being built when the process ended."""
+        listed = self.git.text("for-each-ref", "--format=delete %(refname)", "refs/margrave")
+        if listed:
+            self.git("update-ref", "--stdin", stdin=f"{listed}\n".encode())
+
+
+def _blobs(output: bytes) -> Iterator[bytes | None]:
+    position = 0
+    while position < len(output):
+        end = output.index(b"\n", position)
+        header = output[position:end].split(b" ")
+        position = end + 1
+        if header[-1] == b"missing":
+            yield None
+            continue
+        size = int(header[-1])
+        yield output[position : position + size]
+        position += size + 1
+
+
+def _trailer(text: str, name: str) -> str | None:
+    found = re.search(rf"^{name}: (.+)$", text, re.MULTILINE)
+    return found[1].strip() if found else None

@@ -1,0 +1,232 @@
+"""What Git says, as rows: deployments and sites as their documents want them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import delete, select, update
+
+from controller.store import deployments, events, facts, fleet
+from controller.store.aggregate import settle
+from controller.store.freshness import Moment
+from controller.store.models import Deployment, Node, Placement, Site
+from controller.store.words import EventKind
+from margrave.lifecycle import Outcome, State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from datetime import datetime
+
+    from sqlalchemy.orm import Session
+
+
+@dataclass(frozen=True)
+class Told:
+    """Who said it, when, and by which commit."""
+
+    commit: str
+    author: str
+    at: datetime
+    request: str | None = None
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """A deployment that was accepted and is not in Git yet."""
+
+    id: str
+    site: str
+    name: str
+    app: str
+    version: str
+    profile: str
+    node: str | None
+    request: str
+    actor: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    needs: Mapping[str, Any] = field(default_factory=dict)
+
+
+def known_head(session: Session) -> str | None:
+    """The commit up to which Git was read."""
+    return facts.head(session)
+
+
+def note_head(session: Session, commit: str) -> None:
+    """Remember up to where Git was read."""
+    facts.put(session, facts.HEAD, {"commit": commit})
+
+
+def accept(session: Session, new: Accepted, now: datetime) -> None:
+    """A row for a deployment that its request will bring to Git."""
+    row = Deployment(
+        id=new.id,
+        site=new.site,
+        name=new.name,
+        app=new.app,
+        version=new.version,
+        profile=new.profile,
+        node=new.node,
+        in_git=False,
+        parameters=dict(new.parameters),
+        needs=dict(new.needs),
+        request=new.request,
+        author=new.actor,
+        state=State.PENDING,
+        outcome=Outcome.PENDING,
+        created_at=now,
+        updated_at=now,
+    )
+    session.add(row)
+    session.flush()
+    _tell(session, row, now)
+
+
+def put(
+    session: Session, deployment: str, site: str, values: Mapping[str, Any], told: Told
+) -> None:
+    """A document as Git has it now; `values` by column names."""
+    ensure_site(session, site, told.at)
+    row = _row(session, deployment, site)
+    if row is None:
+        row = Deployment(
+            id=deployment,
+            site=site,
+            state=State.PENDING,
+            outcome=Outcome.PENDING,
+            created_at=told.at,
+        )
+        session.add(row)
+        before = None
+    else:
+        before = row.revision
+    for name, value in values.items():
+        setattr(row, name, value)
+    row.in_git, row.commit, row.author, row.request = True, told.commit, told.author, told.request
+    row.updated_at, row.deleted_at = told.at, None
+    session.flush()
+    if before != row.revision:
+        _want(session, row, told.at)
+    settle(session, row.key, told.at)
+    _tell(session, row, told.at)
+
+
+def broken(session: Session, deployment: str, site: str, findings: list[Any], at: datetime) -> None:
+    """A document that cannot be read: its findings are shown, what was wanted before stays."""
+    row = _row(session, deployment, site)
+    if row is not None:
+        row.findings, row.updated_at = findings, at
+        session.flush()
+        _tell(session, row, at)
+
+
+def gone(session: Session, deployment: str, site: str, told: Told) -> None:
+    """A document that Git no longer has."""
+    row = _row(session, deployment, site)
+    if row is None or not row.in_git:
+        return
+    row.in_git, row.commit, row.author, row.request = False, told.commit, told.author, told.request
+    row.updated_at = told.at
+    session.execute(
+        update(Placement)
+        .where(Placement.deployment == row.key, Placement.state != State.DELETED)
+        .values(outcome=Outcome.PENDING)
+    )
+    session.flush()
+    session.expire_all()
+    settle(session, row.key, told.at)
+    _tell(session, row, told.at)
+
+
+def put_site(session: Session, name: str, values: Mapping[str, Any], told: Told) -> None:
+    """A site's document as Git has it; `values` by column names, and `drained`: nodes."""
+    ensure_site(session, name, told.at)
+    drained = values["drained"]
+    fields = {key: value for key, value in values.items() if key != "drained"}
+    session.execute(update(Site).where(Site.name == name).values(**fields))
+    for node in session.scalars(select(Node).where(Node.site == name)):
+        node.drain = bool(fields.get("drain")) or node.name in drained
+    session.flush()
+
+
+def site_findings(
+    session: Session, name: str, file: str, findings: Iterable[Mapping[str, Any]]
+) -> None:
+    """Show what is wrong in a file of the site in place of what was wrong in it before."""
+    row = session.get(Site, name)
+    if row is None:
+        return
+    others = [one for one in row.findings if one.get("file") != file]
+    row.findings = [*others, *(dict(one) for one in findings)]
+    session.flush()
+
+
+def wanted_commit(session: Session, name: str, commit: str, at: datetime) -> None:
+    """Note the newest commit that touched the site's subtree, and tell of it."""
+    row = ensure_site(session, name, at)
+    row.wanted_commit = commit
+    session.flush()
+    resource = fleet.site(session, name, Moment(at))
+    events.append(session, EventKind.SITE, resource or {}, name, None, at)
+
+
+def ensure_site(session: Session, name: str, at: datetime) -> Site:
+    """The site's row; a site that only Git knows gets one, so that it can be seen."""
+    row = session.get(Site, name)
+    if row is None:
+        row = Site(name=name, document={}, findings=[], labels={}, drain=False, created_at=at)
+        session.add(row)
+        session.flush()
+    return row
+
+
+def sites(session: Session) -> list[str]:
+    """All sites."""
+    return list(session.scalars(select(Site.name).order_by(Site.name)))
+
+
+def remove_site(session: Session, name: str) -> None:
+    """Forget a site with its tokens, nodes and the deployments that it once had."""
+    session.execute(delete(Deployment).where(Deployment.site == name))
+    session.execute(delete(Site).where(Site.name == name))
+
+
+def occupants(session: Session, name: str) -> int:
+    """How many deployments a site has that are not DELETED."""
+    query = select(Deployment.key).where(Deployment.site == name, Deployment.state != State.DELETED)
+    return len(session.scalars(query).all())
+
+
+def in_git(session: Session) -> set[tuple[str, str]]:
+    """(site, id) of all deployments that Git had when it was last read."""
+    query = select(Deployment.site, Deployment.id).where(Deployment.in_git)
+    return {(row.site, row.id) for row in session.execute(query)}
+
+
+def _row(session: Session, deployment: str, site: str) -> Deployment | None:
+    return session.scalar(
+        select(Deployment).where(Deployment.id == deployment, Deployment.site == site)
+    )
+
+
+def _want(session: Session, row: Deployment, at: datetime) -> None:
+    """Another revision is wanted: its outcome is open until the runner tells.
+
+    Where that revision already runs there is nothing for a runner to do, and so nothing to tell.
+    """
+    query = select(Placement).where(
+        Placement.deployment == row.key, Placement.state != State.DELETED
+    )
+    for placement in session.scalars(query).all():
+        runs = placement.state is State.INSTALLED and placement.revision == row.revision
+        placement.wanted_revision, placement.wanted_version = row.revision, row.version
+        placement.outcome = Outcome.SUCCEEDED if runs else Outcome.PENDING
+        placement.updated_at = at
+    session.flush()
+
+
+def _tell(session: Session, row: Deployment, at: datetime) -> None:
+    session.refresh(row)
+    resource = deployments.resource(session, row.key, Moment(at))
+    events.append(session, EventKind.DEPLOYMENT, resource, row.site, row.id, at)

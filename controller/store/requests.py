@@ -1,0 +1,190 @@
+"""Queries of requests: the queue, and what became of each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import func, select, tuple_
+
+from controller.store import events
+from controller.store.aggregate import settle
+from controller.store.models import Deployment, Request, RequestDeployment
+from controller.store.shapes import stamp
+from controller.store.words import OPEN, EventKind, RequestState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
+
+    from sqlalchemy.orm import Session
+
+Row = tuple[tuple[int], dict[str, Any]]
+
+
+def add(
+    session: Session,
+    values: Mapping[str, Any],
+    concerned: Iterable[tuple[str, str]],
+    now: datetime,
+) -> None:
+    """Store a request with the (deployment id, site) pairs that it concerns."""
+    row = Request(**values, created_at=now)
+    session.add(row)
+    session.flush()
+    for deployment, site in concerned:
+        session.add(RequestDeployment(request=row.number, deployment=deployment, site=site))
+    session.flush()
+    _tell(session, row, now)
+
+
+def one(session: Session, request_id: str) -> dict[str, Any] | None:
+    """The resource of one request, or None."""
+    row = session.scalar(select(Request).where(Request.id == request_id))
+    return _shape(session, row) if row else None
+
+
+def by_key(session: Session, actor: str, key: str) -> dict[str, Any] | None:
+    """The request that an actor sent with an Idempotency-Key: {resource, body}; else None."""
+    query = select(Request).where(Request.actor == actor, Request.idempotency_key == key)
+    row = session.scalar(query)
+    return {"resource": _shape(session, row), "body": row.body} if row else None
+
+
+def listing(
+    session: Session, *, after: int | None = None, limit: int = 50, state: str | None = None
+) -> list[Row]:
+    """Requests, newest first, with the key of each."""
+    query = select(Request).order_by(Request.number.desc()).limit(limit)
+    if after is not None:
+        query = query.where(Request.number < after)
+    if state is not None:
+        query = query.where(Request.state == RequestState(state))
+    return [((row.number,), _shape(session, row)) for row in session.scalars(query).all()]
+
+
+def waiting(session: Session) -> int:
+    """How many are not published yet."""
+    query = select(func.count()).select_from(Request).where(Request.state.in_(OPEN))
+    return session.scalar(query) or 0
+
+
+def interrupted(session: Session) -> list[str]:
+    """Ids of requests that were being published when the process ended."""
+    query = select(Request.id).where(Request.state == RequestState.PUBLISHING)
+    return list(session.scalars(query.order_by(Request.number)))
+
+
+def next_queued(session: Session, but: Iterable[str] = ()) -> dict[str, Any] | None:
+    """The request whose turn it is: {id, action, actor, change, reason, deployments}; else None."""
+    query = (
+        select(Request)
+        .where(Request.state == RequestState.QUEUED, Request.id.not_in(list(but)))
+        .order_by(Request.rank, Request.number)
+        .limit(1)
+    )
+    row = session.scalar(query)
+    if row is None:
+        return None
+    return {
+        "id": row.id,
+        "action": row.action,
+        "actor": row.actor,
+        "change": row.change,
+        "reason": row.reason,
+        "trace": row.trace,
+        "deployments": _concerned(session, [row.number]).get(row.number, []),
+    }
+
+
+def move(
+    session: Session,
+    request_id: str,
+    state: RequestState,
+    now: datetime,
+    *,
+    commit: str | None = None,
+    error: Mapping[str, Any] | None = None,
+) -> None:
+    """Write a request's state; one that has ended stays as it is."""
+    row = session.scalars(select(Request).where(Request.id == request_id)).one()
+    if row.state not in OPEN:
+        return
+    row.state, row.error = state, dict(error) if error else None
+    row.commit = commit or row.commit
+    if state not in OPEN:
+        row.ended_at = now
+    session.flush()
+    if state not in (*OPEN, RequestState.PUBLISHED):
+        _give_up(session, row, now)
+    _tell(session, row, now)
+
+
+def cancel(session: Session, request_id: str, now: datetime) -> bool:
+    """Take a request back; False when it is no longer in the queue."""
+    row = session.scalar(select(Request).where(Request.id == request_id))
+    if row is None or row.state is not RequestState.QUEUED:
+        return False
+    move(session, request_id, RequestState.CANCELLED, now)
+    return True
+
+
+def _give_up(session: Session, row: Request, now: datetime) -> None:
+    """Deployments that a request was to create, and that now never come, are DELETED."""
+    for entry in _concerned(session, [row.number]).get(row.number, []):
+        found = session.scalar(
+            select(Deployment).where(
+                Deployment.id == entry["id"],
+                Deployment.site == entry["site"],
+                Deployment.in_git.is_(False),
+                Deployment.commit.is_(None),
+            )
+        )
+        if found is not None:
+            settle(session, found.key, now)
+
+
+def _concerned(session: Session, numbers: Sequence[int]) -> dict[int, list[dict[str, str]]]:
+    query = (
+        select(RequestDeployment)
+        .where(RequestDeployment.request.in_(numbers))
+        .order_by(RequestDeployment.site, RequestDeployment.deployment)
+    )
+    found: dict[int, list[dict[str, str]]] = {}
+    for row in session.scalars(query):
+        found.setdefault(row.request, []).append({"id": row.deployment, "site": row.site})
+    return found
+
+
+def position(session: Session, rank: int, number: int) -> int:
+    """A queued request's place in the queue; the next one is 1."""
+    ahead = (
+        select(func.count())
+        .select_from(Request)
+        .where(Request.state.in_(OPEN), tuple_(Request.rank, Request.number) < tuple_(rank, number))
+    )
+    return (session.scalar(ahead) or 0) + 1
+
+
+def _shape(session: Session, row: Request) -> dict[str, Any]:
+    queued = row.state in OPEN
+    return {
+        "id": row.id,
+        "action": row.action.value,
+        "actor": row.actor,
+        "state": row.state.value,
+        "priority": row.priority.value,
+        "reason": row.reason,
+        "position": position(session, row.rank, row.number) if queued else None,
+        "eta": None,
+        "commit": row.commit,
+        "deployments": _concerned(session, [row.number]).get(row.number, []),
+        "plan": row.plan,
+        "error": row.error,
+        "created_at": stamp(row.created_at),
+        "ended_at": stamp(row.ended_at),
+    }
+
+
+def _tell(session: Session, row: Request, now: datetime) -> None:
+    resource = {key: value for key, value in _shape(session, row).items() if key != "plan"}
+    events.append(session, EventKind.REQUEST, resource, None, None, now)
