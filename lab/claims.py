@@ -6,7 +6,7 @@ import re
 import signal
 from pathlib import Path
 
-from lab import cgroups, network, processes, record
+from lab import cgroups, machine, network, processes, record
 from lab.layout import DISKS, SUBNET_LOCK, Layout
 from lab.locks import held
 from lab.record import Record
@@ -48,9 +48,7 @@ def sweep(reserved: set[int]) -> None:
 
 def clear(subnet: Subnet) -> None:
     """End all nodes of the subnet at once and remove its network."""
-    holders = processes.with_beginning(f"--machine={subnet.bridge}n")
-    inner = [child for holder in holders for child in processes.children(holder)]
-    processes.end([*inner, *holders], signal.SIGKILL)
+    machine.cut_power(*processes.with_beginning(f"--machine={subnet.bridge}n"))
     network.remove(subnet)
 
 
@@ -61,6 +59,9 @@ def _records() -> list[Record]:
 
 def dismantle(layout: Layout, subnet: Subnet) -> None:
     """End and remove all of a lab but its record and its disks."""
-    processes.end(processes.with_word(str(layout.run / "registry.yml")), signal.SIGKILL)
+    servers = processes.with_word(str(layout.run / "registry.yml"))
+    nodes = processes.with_beginning(f"--machine={subnet.bridge}n")
+    processes.end(servers, signal.SIGKILL)
     clear(subnet)
     cgroups.remove(layout.name)
+    processes.wait_until_reaped([*servers, *nodes])

@@ -99,6 +99,7 @@ class Place:
 
     def cut_power(self) -> None:
         """Everything inside ends at once; the disk stays as it is."""
-        machine.cut_power(self.machine)
+        if self.pid is not None:
+            machine.cut_power(self.pid)
         network.disconnect(self.subnet, self.node, self.number)
         cgroups.remove(self.layout.name, self.node)

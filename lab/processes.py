@@ -7,10 +7,11 @@ import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lab.errors import LabError
 from lab.waiting import until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 PROC = Path("/proc")
 
@@ -58,11 +59,23 @@ def alive(pid: int) -> bool:
     return stat.rpartition(")")[2].split()[0] not in {"Z", "X"}
 
 
-def end(pids: list[int], with_signal: signal.Signals, timeout: float = 20) -> None:
+def end(pids: Iterable[int], with_signal: signal.Signals, timeout: float = 20) -> None:
     """Send the signal and wait until all are gone."""
     for pid in pids:
         try:
             os.kill(pid, with_signal)
         except ProcessLookupError:
             continue
-    until(lambda: not any(alive(pid) for pid in pids), f"processes {pids} to end", timeout)
+    wait_for_end(pids, timeout)
+
+
+def wait_for_end(pids: Iterable[int], timeout: float) -> None:
+    until(lambda: not any(alive(pid) for pid in pids), f"processes {[*pids]} to end", timeout)
+
+
+def wait_until_reaped(pids: Iterable[int], timeout: float = 5) -> None:
+    """Give the host's init a moment to collect what ended; it is gone either way."""
+    try:
+        until(lambda: not any((PROC / str(pid)).exists() for pid in pids), "reaping", timeout)
+    except LabError:
+        return
