@@ -1,0 +1,149 @@
+"""Each exit code of `margrave`, as scripts meet it."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from margrave.cli.api import Api
+
+if TYPE_CHECKING:
+    from tests.functional.cli.conftest import FakeController, Run
+
+LIST = "/api/v1/deployments"
+
+
+def test_done_is_0(run: Run, controller: FakeController) -> None:
+    """What was asked was done."""
+    controller.lists("/api/v1/sites")
+
+    assert run("site", "list").code == 0
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [(400, 1), (422, 1), (401, 5), (403, 5), (404, 3), (409, 5), (412, 5), (429, 6), (503, 6)],
+)
+def test_each_status_has_its_exit_code(
+    run: Run, controller: FakeController, status: int, code: int
+) -> None:
+    """A refusal of the controller ends with the code fixed for its status, said in one line."""
+    controller.problem("GET", "/api/v1/sites", status, "because of that")
+
+    ran = run("site", "list")
+
+    assert ran.code == code
+    assert ran.err == "margrave: because of that\n"
+    assert ran.out == ""
+
+
+def test_findings_that_are_all_unknown_are_3(run: Run, controller: FakeController) -> None:
+    """422 whose every finding is `unknown` means that something named does not exist."""
+    finding = {"pointer": "/targets/sites/0", "code": "unknown", "detail": "no site nowhere"}
+    controller.on("GET", "/api/v1/apps/storefront", 200, {"version": "1.0.0"})
+    controller.lists(LIST)
+    controller.problem("POST", LIST, 422, "refused", finding)
+
+    ran = run("deploy", "storefront", "--site", "nowhere")
+
+    assert ran.code == 3
+    assert ran.err == "margrave: /targets/sites/0: no site nowhere\n"
+
+
+def test_a_finding_is_told_with_path_and_words(run: Run, controller: FakeController) -> None:
+    """A parameter outside its schema: path, finding, cure, exit code 1."""
+    finding = {"pointer": "/parameters/greeting", "code": "invalid", "detail": "is longer than 40"}
+    controller.on("GET", "/api/v1/apps/storefront", 200, {"version": "1.0.0"})
+    controller.on("GET", "/api/v1/apps/storefront/versions/1.0.0", 200, {"parameters": []})
+    controller.lists(LIST)
+    controller.problem("POST", LIST, 422, "refused", finding)
+
+    ran = run("deploy", "storefront", "--site", "harbor", "--set", f"greeting={'x' * 41}")
+
+    assert ran.code == 1
+    assert ran.err == "margrave: /parameters/greeting: is longer than 40\n"
+
+
+@pytest.mark.parametrize("words", [["nonsense"], ["deploy"], ["site", "list", "-o", "xml"]])
+def test_wrong_usage_is_2(run: Run, words: list[str]) -> None:
+    """Words the command does not know."""
+    assert run(*words).code == 2
+
+
+def test_an_unknown_application_is_3(run: Run) -> None:
+    """APP that is not in the catalogue."""
+    ran = run("deploy", "nothing", "--site", "harbor")
+
+    assert ran.code == 3
+    assert "margrave app list" in ran.err
+
+
+def test_no_connection_is_6(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody listens."""
+    monkeypatch.setenv("MARGRAVE_URL", "http://127.0.0.1:1")
+
+    ran = run("site", "list")
+
+    assert ran.code == 6
+    assert "http://127.0.0.1:1 does not answer" in ran.err
+
+
+def test_with_json_the_problem_itself_is_told(run: Run, controller: FakeController) -> None:
+    """Programs get the problem on stderr as JSON, and nothing on stdout."""
+    controller.problem("GET", "/api/v1/sites", 403, "viewers may not")
+
+    ran = run("site", "list", "-o", "json")
+
+    assert ran.out == ""
+    assert json.loads(ran.err)["detail"] == "viewers may not"
+
+
+def test_a_destructive_verb_asks(
+    run: Run, controller: FakeController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No is no (1); nobody there to ask is wrong usage (2); --yes does it."""
+    controller.on("DELETE", "/api/v1/sites/harbor", 204, {})
+    monkeypatch.setattr(sys, "stdin", io.StringIO("n\n"))
+    assert run("site", "remove", "harbor").code == 1
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+    assert run("site", "remove", "harbor").code == 2
+    assert controller.calls == []
+
+    assert run("site", "remove", "harbor", "--yes").code == 0
+    assert len(controller.calls) == 1
+
+
+def test_an_interruption_is_130(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C ends with the shell's number for it."""
+
+    def press(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Api, "page", press)
+
+    assert run("site", "list").code == 130
+
+
+def test_a_room_that_cannot_be_loaded_harms_nobody_else(
+    run: Run, controller: FakeController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A broken room's own command says so; the others work, and help lists it."""
+    from margrave.cli import main
+
+    class Broken:
+        name = "broken"
+
+        def load(self) -> None:
+            raise ImportError("no such thing")
+
+    monkeypatch.setattr(main, "_rooms", lambda: {"broken": lambda: main._load(Broken())})
+    controller.lists("/api/v1/sites")
+
+    assert run("site", "list").code == 0
+    assert "broken" in run("--help").out
+    ran = run("broken", "up", "--nodes", "3")
+    assert (ran.code, "no such thing" in ran.err) == (1, True)

@@ -1,0 +1,158 @@
+"""What the reading verbs print."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.functional.cli.conftest import Answer, Call, FakeController, Run
+
+LIST = "/api/v1/deployments"
+ONE = {
+    "id": "11111111-1111-4111-8111-111111111111",
+    "name": "storefront",
+    "app": "storefront",
+    "version": "1.0.0",
+    "site": "harbor",
+    "state": "INSTALLED",
+    "outcome": "rolled-back",
+    "freshness": "unknown",
+    "updated_at": "2030-01-01T10:00:00Z",
+}
+
+
+def test_tables_are_not_cut_in_pipes(run: Run, controller: FakeController) -> None:
+    """However long, a value stands there whole, and no colour with it."""
+    name = "n" * 300
+    controller.lists(LIST, {**ONE, "name": name})
+
+    ran = run("deployment", "list")
+
+    assert name in ran.out
+    assert "INSTALLED?" in ran.out  # the last known state of a silent site
+    assert "\x1b" not in ran.out
+
+
+def test_lists_follow_the_cursor(run: Run, controller: FakeController) -> None:
+    """All pages are one answer; --limit ends earlier."""
+
+    def page(call: Call) -> Answer:
+        if call.query.get("cursor"):
+            return 200, {"items": [{**ONE, "name": "second"}], "next": None}
+        return 200, {"items": [ONE], "next": "more"}
+
+    controller.does("GET", LIST, page)
+
+    assert [one["name"] for one in run("deployment", "list", "-o", "json").json["items"]] == [
+        "storefront",
+        "second",
+    ]
+    assert len(run("deployment", "list", "--limit", "1", "-o", "json").json["items"]) == 1
+
+
+def test_yaml_is_the_same_answer(run: Run, controller: FakeController) -> None:
+    """-o yaml writes what -o json writes."""
+    controller.lists("/api/v1/sites", {"name": "harbor", "nodes": 2})
+
+    assert run("site", "list", "-o", "yaml").out == (
+        "items:\n- name: harbor\n  nodes: 2\nnext: null\n"
+    )
+
+
+def test_the_token_travels_as_a_bearer(run: Run, controller: FakeController) -> None:
+    """MARGRAVE_TOKEN is sent, and shown nowhere."""
+    controller.lists("/api/v1/sites")
+
+    ran = run("site", "list", "-o", "json")
+
+    assert controller.calls[0].headers["Authorization"] == "Bearer secret"
+    assert "secret" not in ran.out + ran.err
+
+
+def test_show_has_the_placements(run: Run, controller: FakeController) -> None:
+    """One deployment is one object; the placements stand in it."""
+    placement = {"deployment": ONE["id"], "site": "harbor", "node": "harbor-1", "state": "FAILED"}
+    controller.lists(LIST, ONE)
+    controller.on("GET", f"{LIST}/{ONE['id']}", 200, ONE)
+    controller.lists(f"{LIST}/{ONE['id']}/placements", placement)
+
+    assert run("deployment", "show", "storefront", "-o", "json").json["placements"] == [placement]
+    assert "harbor/harbor-1" in run("deployment", "show", "storefront").out
+
+
+def test_history_finds_what_is_deleted(run: Run, controller: FakeController) -> None:
+    """A name whose deployment is gone still has its history."""
+    gone = {**ONE, "state": "DELETED"}
+    row = {"at": "2030-01-01T10:00:00Z", "node": "harbor-1", "from": "DELETING", "to": "DELETED"}
+    controller.lists(LIST, gone)
+    controller.on("GET", f"{LIST}/{ONE['id']}/history", 200, {"items": [row], "next": None})
+
+    assert "DELETING > DELETED" in run("deployment", "history", "storefront").out
+    assert run("deployment", "retry", "storefront").code == 3
+
+
+def test_watch_prints_a_line_for_each_event(
+    run: Run, controller: FakeController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Events of the deployment as they come, resumed after the last one; Ctrl-C ends it."""
+    mine = {"deployment": ONE["id"], "node": "harbor-1", "site": "harbor", "state": "UPDATING"}
+    other = {**mine, "deployment": "other", "state": "FAILED"}
+    stream = "".join(
+        f"id: {number}\nevent: placement\ndata: {json.dumps(data)}\n\n"
+        for number, data in ((7, mine), (8, other))
+    )
+    controller.lists(LIST, ONE)
+    controller.lists(f"{LIST}/{ONE['id']}/placements")
+    controller.on("GET", "/api/v1/events", 200, ": hello\n\n" + stream)
+    monkeypatch.setattr("time.sleep", _second_time(controller))
+
+    ran = run("deployment", "watch", "storefront")
+
+    assert ran.code == 130
+    assert ran.out.count("UPDATING") == 2
+    assert "FAILED" not in ran.out
+    resumed = [one for one in controller.calls if one.path == "/api/v1/events"][1]
+    assert resumed.headers["Last-Event-ID"] == "8"
+
+
+def _second_time(controller: FakeController) -> Any:
+    def pause(_: float) -> None:
+        if sum(one.path == "/api/v1/events" for one in controller.calls) >= 2:
+            raise KeyboardInterrupt
+
+    return pause
+
+
+def test_sync_tells_findings(run: Run, controller: FakeController) -> None:
+    """A broken package is told with its place, and the exit code is 1."""
+    finding = {"file": "a/margo.yaml", "line": 3, "pointer": "/id", "message": "is missing"}
+    controller.lists("/api/v1/app-sources", {"name": "examples"})
+    answer = {"commit": "c", "apps": ["storefront"], "findings": [finding]}
+    controller.on("POST", "/api/v1/app-sources/examples/sync", 200, answer)
+
+    ran = run("app", "sync")
+
+    assert (ran.code, "a/margo.yaml" in ran.out) == (1, True)
+
+
+def test_login_keeps_the_token_for_its_owner_alone(
+    run: Run, controller: FakeController, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    """After login no variable is needed; the file has mode 0600."""
+    import io
+    import sys
+
+    controller.on("POST", "/api/v1/login", 201, {"id": "t", "token": "kept"})
+    controller.on("GET", "/api/v1/meta/capabilities", 200, {})
+    controller.lists("/api/v1/sites")
+    monkeypatch.setattr(sys, "stdin", io.StringIO("password\n"))
+    assert run("login", controller.url, "--user", "ann").code == 0
+    monkeypatch.delenv("MARGRAVE_URL")
+    monkeypatch.delenv("MARGRAVE_TOKEN")
+
+    assert run("site", "list").code == 0
+    assert controller.calls[-1].headers["Authorization"] == "Bearer kept"
+    assert (tmp_path / "config/margrave/login.json").stat().st_mode & 0o777 == 0o600
