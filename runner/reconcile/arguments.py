@@ -38,28 +38,21 @@ def release_arguments(
     }
 
 
-def rollback_arguments(placement: Placement, extensions: Extensions) -> dict[str, Any]:
+def rollback_arguments(
+    placement: Placement, extensions: Extensions, policy: Mapping[str, Any]
+) -> dict[str, Any]:
     """What workload_rollback needs beside the fence: the way back is on the node."""
     return {
         "deployment": placement.deployment,
-        "name": placement.name,
-        "application": placement.application,
-        "version": placement.good_version,
-        "revision": placement.good_revision,
         "to_release": placement.good_release,
-        "profile": "compose",
         "health": _health(extensions),
+        "policy": dict(policy),
     }
 
 
 def delete_arguments(placement: Placement) -> dict[str, Any]:
     """What workload_delete needs beside the fence. Named volumes stay."""
-    return {
-        "deployment": placement.deployment,
-        "name": placement.name,
-        "application": placement.application,
-        "volumes": "keep",
-    }
+    return {"deployment": placement.deployment, "volumes": "keep"}
 
 
 def deadline(kind: Kind, arguments: Mapping[str, Any]) -> int:

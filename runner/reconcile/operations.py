@@ -16,10 +16,12 @@ from typing import Any, Final
 
 from margrave.documents.extensions import Extensions
 from margrave.documents.site import SiteDocument
+from margrave.error_classes import ErrorClass
+from margrave.errors import MargraveError
 from margrave.lifecycle import WORKING_STATE, Kind, Outcome, State
 from margrave.planner import effective
 from margrave.planning import Step
-from runner.ports import Call, Executor, Node, Result, Target
+from runner.ports import Call, Executor, Node, Result, Status, Target
 from runner.reconcile import arguments, view
 from runner.reconcile.journal import Journal
 from runner.reconcile.settlement import Case, Jitter, Settlement, settle
@@ -204,13 +206,13 @@ class Operations:
             goal = Goal(placement.release, placement.revision, placement.version)
             return arguments.delete_arguments(placement), goal
         extensions = self._extensions(step.deployment)
+        desired = self._desired()
+        policy = self._policy(desired.site if desired else SiteDocument())
         if step.kind is Kind.ROLLBACK:
             goal = Goal(placement.good_release, placement.good_revision, placement.good_version)
-            return arguments.rollback_arguments(placement, extensions), goal
-        desired = self._desired()
+            return arguments.rollback_arguments(placement, extensions, policy), goal
         document = desired.deployment(step.deployment) if desired else None
         assert desired is not None and document is not None, "what is begun is wanted"
-        policy = self._policy(desired.site)
         built = arguments.release_arguments(document, extensions, policy, desired.components)
         goal = Goal(self._release_of(document), document.revision, document.version)
         return built | {"release": goal.release}, goal
@@ -228,7 +230,12 @@ class Operations:
         transitions.move(tx, placement, State.FAILED, why, waiting=None, next_attempt_at=None)
 
     def _send(self, begun: Sequence[Operation], nodes: Mapping[str, Node]) -> None:
-        calls = [self._call(one, nodes[one.node]) for one in begun if one.node in nodes]
+        calls = []
+        for one in begun:
+            try:
+                calls.append(self._call(one, nodes[one.node]))
+            except MargraveError as error:
+                self.finish(_refused(one, error, self._store.clock()))
         if calls:
             self._executor.start(calls, self._journal.add, self.finish)
 
@@ -240,6 +247,17 @@ class Operations:
         if one.kind is not Kind.DELETE:
             sent |= self._dispatch.sensitive(one.arguments)
         return Call(one.id, one.kind, self._dispatch.target(node), sent, one.deadline)
+
+
+def _refused(one: Operation, error: MargraveError, now: datetime) -> Result:
+    """A call that cannot even be made, such as for want of a secret."""
+    told = {
+        "class": ErrorClass.CONFIG,
+        "code": "not-callable",
+        "message": error.message,
+        "cure": error.cure,
+    }
+    return Result(one.id, Status.FAILED, {"error": told}, now, now)
 
 
 def new_placement(tx: Transaction, step: Step, desired: Desired | None) -> Placement:

@@ -1,0 +1,129 @@
+"""Delivers reports: in order, in batches, each once, for as long as it takes."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from datetime import timedelta
+from typing import Any, Final, Protocol
+
+from margrave.errors import MargraveError
+from runner.outbox.backoff import Backoff
+from runner.outbox.client import Expected
+from runner.store import Store, Transaction, nodes, outbox, placements, site
+from runner.store.resources import moment, node_resource, placement_resource, site_resource
+from runner.store.values import OutboxRow
+
+_log = logging.getLogger(__name__)
+
+PROTOCOL: Final = 1
+_BATCH: Final = 500
+_KEPT: Final = timedelta(days=7)
+_REST: Final = 60.0
+
+
+class Reports(Protocol):
+    """Where reports go."""
+
+    def report(self, body: dict[str, Any]) -> int:
+        """Deliver a batch; the last number the other side has."""
+
+
+class Sender:
+    """A thread that empties the outbox whenever something is put into it."""
+
+    def __init__(self, store: Store, reports: Reports) -> None:
+        self._store = store
+        self._reports = reports
+        self._woken = threading.Event()
+        self._stopping = threading.Event()
+        self.trouble = ""
+        store.tell_reports(self._woken)
+
+    def introduce(self) -> None:
+        """A new line of reports begins with a snapshot."""
+        with self._store.write() as tx:
+            if site.identity_of(tx).report_seq == 0:
+                append_snapshot(tx)
+
+    def run(self) -> None:
+        """Until stopped."""
+        backoff = Backoff()
+        rest = 0.0
+        while not self._stopping.is_set():
+            self._woken.wait(rest)
+            self._woken.clear()
+            try:
+                while not self._stopping.is_set() and self.send_some():
+                    backoff.succeeded()
+                self.trouble, rest = "", _REST
+            except MargraveError as error:
+                if not self.trouble:
+                    _log.warning("reports wait: %s", error)
+                self.trouble, rest = str(error), 0.0
+                # New events must not shorten the pause: the other side is in trouble, too.
+                self._stopping.wait(backoff.failed())
+
+    def send_some(self) -> bool:
+        """Deliver one batch; whether there was one."""
+        with self._store.read() as tx:
+            rows = outbox.waiting(tx, _BATCH)
+            runner = site.identity_of(tx).runner if rows else ""
+        if not rows:
+            self._forget()
+            return False
+        try:
+            ack = self._reports.report(_body(runner, rows))
+        except Expected as error:
+            self._go_to(rows[0].epoch, error.number, rows)
+            return True
+        with self._store.write() as tx:
+            outbox.acknowledge(tx, rows[0].epoch, ack)
+        return True
+
+    def stop(self) -> None:
+        """End `run` at its next turn."""
+        self._stopping.set()
+        self._woken.set()
+
+    def _go_to(self, epoch: int, expected: int, rows: tuple[OutboxRow, ...]) -> None:
+        """The other side lacks earlier events, or has seen later ones than we remember."""
+        with self._store.write() as tx:
+            who = site.identity_of(tx)
+            if expected <= who.report_seq and outbox.rewind(tx, epoch, expected):
+                if expected == rows[0].seq:
+                    # It asks for exactly what it was given and refused: a snapshot says it all.
+                    outbox.drop_waiting(tx)
+                    append_snapshot(tx)
+                return
+            if expected > who.report_seq and epoch == who.epoch:
+                site.skip_reports(tx, expected - 1)
+            outbox.drop_waiting(tx)
+            append_snapshot(tx)
+
+    def _forget(self) -> None:
+        with self._store.write() as tx:
+            outbox.forget_before(tx, tx.now - _KEPT)
+
+
+def append_snapshot(tx: Transaction) -> None:
+    """Everything as it stands, as one event."""
+    data = {
+        "placements": [placement_resource(one) for one in placements.newest(tx)],
+        "nodes": [node_resource(one) for one in nodes.all_nodes(tx)],
+        "site": site_resource(site.site_state(tx)),
+    }
+    outbox.append(tx, "snapshot", data)
+
+
+def _body(runner: str, rows: tuple[OutboxRow, ...]) -> dict[str, Any]:
+    return {
+        "protocol": PROTOCOL,
+        "runner": runner,
+        "epoch": rows[0].epoch,
+        "first_seq": rows[0].seq,
+        "events": [
+            {"seq": one.seq, "at": moment(one.at), "kind": one.kind, "data": dict(one.data)}
+            for one in rows
+        ],
+    }

@@ -1,0 +1,212 @@
+"""Commands from an operator, by way of the controller or the socket: each is handled once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from margrave.errors import MargraveError, NotFound, Refused
+from margrave.lifecycle import WORKING, State
+from margrave.lifecycle import Outcome as Fate
+from runner.ports import Executor, Node, Status, Target
+from runner.reconcile.observe import Observer
+from runner.reconcile.watch import Watch
+from runner.store import (
+    OperationState,
+    Placement,
+    Store,
+    Transaction,
+    operations,
+    outbox,
+    placements,
+    site,
+    transitions,
+)
+from runner.store.nodes import Nodes
+from runner.store.resources import site_resource
+
+Command = Mapping[str, Any]
+
+
+class Commands:
+    """Carries out commands; the tick that follows does the work they ask for."""
+
+    def __init__(
+        self,
+        store: Store,
+        executor: Executor,
+        watch: Watch,
+        observer: Observer,
+        target: Callable[[Node], Target],
+        hint: Callable[[], None],
+    ) -> None:
+        self._store = store
+        self._nodes = Nodes(store)
+        self._executor = executor
+        self._watch = watch
+        self._observer = observer
+        self._target = target
+        self._hint = hint
+
+    def handle(self, command: Command) -> None:
+        """Carry it out unless that was done before; either way it is acknowledged."""
+        identifier = str(command.get("id") or "")
+        with self._store.read() as tx:
+            known = site.handled(tx, identifier)
+        if known is None:
+            result, detail = self._result(command)
+            with self._store.write() as tx:
+                site.note_command(tx, identifier, result, detail)
+        else:
+            result, detail = str(known["result"]), str(known["detail"])
+        with self._store.write() as tx:
+            data = {"id": identifier, "result": result, "detail": detail}
+            outbox.append(tx, "command", data)
+
+    def _result(self, command: Command) -> tuple[str, str]:
+        work = _KINDS.get(str(command.get("kind")))
+        if work is None:
+            return "refused", f"this runner knows no command {command.get('kind')}"
+        try:
+            return "done", work(self, command)
+        except MargraveError as error:
+            return "refused", str(error)
+
+    def _retry(self, command: Command) -> str:
+        """Try a revision again that failed, went back or was held."""
+        with self._store.write() as tx:
+            chosen = _chosen(tx, command)
+            placements.lift_quarantine(tx, str(command["deployment"]))
+            for one in chosen:
+                if one.state not in WORKING:
+                    transitions.note(tx, one, **_anew(one))
+        return _told("tried again", chosen)
+
+    def _release(self, command: Command) -> str:
+        """Lift the quarantine: the wanted revision may be tried again."""
+        with self._store.write() as tx:
+            lifted = placements.lift_quarantine(tx, str(command["deployment"]))
+            chosen = [one for one in _chosen(tx, command) if one.state not in WORKING]
+            for one in chosen:
+                transitions.note(tx, one, **_anew(one))
+        return f"{lifted} released; " + _told("tried again", chosen)
+
+    def _cancel(self, command: Command) -> str:
+        """Stop what is at work and go back; wait with what has not begun."""
+        running = []
+        with self._store.write() as tx:
+            chosen = _chosen(tx, command)
+            at_work = {(one.deployment, one.node): one for one in operations.unfinished(tx)}
+            for one in chosen:
+                operation = at_work.get((one.deployment, one.node))
+                if operation is None:
+                    _hold(tx, one)
+                elif one.state in (State.INSTALLING, State.UPDATING):
+                    transitions.note(tx, one, cancelled=True, reason="cancelled")
+                    running.append(operation.id)
+                    if operation.state is OperationState.WAITING:
+                        _end_waiting(tx, operation.id, one)
+        for identifier in running:
+            self._executor.cancel(identifier)
+        return _told("cancelled", chosen)
+
+    def _reload(self, command: Command) -> str:
+        """Look at Git and at the nodes anew."""
+        name = command.get("node")
+        nodes = [self._nodes.get(str(name))] if name else self._nodes.list()
+        for node in nodes:
+            told = self._executor.inspect(self._target(node))
+            if told.status is Status.OK:
+                self._observer.learn(node.name, told.data.get("capabilities") or {})
+        self._observer.look()
+        self._hint()
+        return f"{len(nodes)} nodes were asked"
+
+    def _accept(self, command: Command) -> str:
+        """Take a rewritten history."""
+        commit = str(command.get("commit") or "")
+        if not commit:
+            raise Refused("accept names no commit", "--commit SHA")
+        with self._store.write() as tx:
+            held = site.change_site(tx, accepted_commit=commit)
+            outbox.append(tx, "site", site_resource(held))
+        self._hint()
+        return f"{commit} is taken if it is the branch's head or leads to it"
+
+    def _forget(self, command: Command) -> str:
+        """Drop a node that will not come back, with its placements."""
+        name = str(command.get("node") or "")
+        self._nodes.get(name)
+        forget_placements(self._store, name)
+        self._nodes.remove(name)
+        return f"{name} is forgotten"
+
+
+_KINDS: Final[Mapping[str, Callable[[Commands, Command], str]]] = {
+    "retry": Commands._retry,
+    "release": Commands._release,
+    "cancel": Commands._cancel,
+    "reload": Commands._reload,
+    "accept": Commands._accept,
+    "forget": Commands._forget,
+}
+
+
+def forget_placements(store: Store, node: str) -> None:
+    """A node is gone for good: what stood on it is DELETED, without asking it."""
+    why = f"{node} was removed from the site"
+    with store.write() as tx:
+        for operation in operations.unfinished(tx):
+            if operation.node == node:
+                operations.change(tx, operation.id, state=OperationState.CANCELLED, ended_at=tx.now)
+        for one in placements.newest(tx):
+            if one.node != node or one.state is State.DELETED:
+                continue
+            if one.state is not State.DELETING:
+                one = transitions.move(tx, one, State.DELETING, why)  # noqa: PLW2901
+            transitions.move(
+                tx, one, State.DELETED, why, outcome=Fate.SUCCEEDED, waiting=None, release=None,
+                revision=None, version=None,
+            )  # fmt: skip
+
+
+def _chosen(tx: Transaction, command: Command) -> list[Placement]:
+    deployment, node = command.get("deployment"), command.get("node")
+    found = [
+        one
+        for one in placements.newest(tx)
+        if one.deployment == deployment
+        and (not node or one.node == node)
+        and one.state is not State.DELETED
+    ]
+    if not found:
+        raise NotFound(f"no placement of {deployment} at this site")
+    return found
+
+
+def _anew(one: Placement) -> dict[str, Any]:
+    """As if it had never been tried: attempts, backoff and outcome begin anew."""
+    changes: dict[str, Any] = {"cancelled": False, "next_attempt_at": None, "attempt": 0}
+    if one.outcome is not Fate.SUCCEEDED:
+        changes |= {"outcome": Fate.PENDING, "tried_release": None, "heals": []}
+    return changes
+
+
+def _hold(tx: Transaction, one: Placement) -> None:
+    """Nothing is at work: what has not begun does not begin, what failed is not retried."""
+    if one.outcome is Fate.SUCCEEDED:
+        return
+    transitions.note(tx, one, outcome=Fate.HELD, cancelled=one.state is State.FAILED)
+
+
+def _end_waiting(tx: Transaction, operation: str, one: Placement) -> None:
+    operations.change(
+        tx, operation, state=OperationState.CANCELLED, ended_at=tx.now, next_try_at=None
+    )
+    transitions.move(
+        tx, one, State.FAILED, "cancelled", cancelled=True, outcome=Fate.HELD, waiting=None
+    )
+
+
+def _told(words: str, chosen: Sequence[Placement]) -> str:
+    return f"{words} on {', '.join(sorted(one.node for one in chosen)) or 'no node'}"

@@ -1,0 +1,126 @@
+"""Threads that keep a site right: one ticks, one asks Git, one looks at the nodes.
+
+Triggers are only hints. Nothing here sleeps for a fixed time: each wait ends when it is woken.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import threading
+from collections.abc import Callable
+from datetime import datetime
+from typing import Final
+
+from runner.ports import Clock
+from runner.reconcile.outcomes import Again, Outcome, Waiting
+from runner.reconcile.steps import STEPS, Parts, Tick
+
+_log = logging.getLogger(__name__)
+
+# A tick without cause is cheap, and an oversight is healed by it.
+_LONGEST_REST: Final = 30.0
+_AFTER_A_DEFECT: Final = 5.0
+_ROUNDS_OF_ONCE: Final = 200
+
+
+class Reconciler:
+    """Ticks when something happened, or when something becomes due."""
+
+    def __init__(self, parts: Parts, clock: Clock, woken: threading.Event) -> None:
+        self._parts = parts
+        self._clock = clock
+        self._woken = woken
+        self._stopping = threading.Event()
+        self.turn = threading.RLock()  # commands and ticks take turns
+        self.last_tick: datetime | None = None
+
+    def wake(self) -> None:
+        """Something happened: tick now."""
+        self._woken.set()
+
+    def tick(self) -> tuple[Tick, float]:
+        """Walk the steps once; what was found, and after how many seconds to look again."""
+        with self.turn:
+            tick = Tick(self._parts)
+            rest = _LONGEST_REST
+            for step in STEPS:
+                rest = min(rest, _rest(step(tick), self._clock()))
+            self.last_tick = self._clock()
+            return tick, rest
+
+    def once(self, timeout: float) -> dict[str, object]:
+        """Fetch, and tick until nothing is due and nothing is at work; what is left waits."""
+        looked = self._parts.watch.look(hinted=True)
+        self._parts.observer.look()
+        started = 0
+        for _ in range(_ROUNDS_OF_ONCE):
+            self._woken.clear()
+            tick, rest = self.tick()
+            started += tick.started
+            if not tick.started and not self._parts.operations.running():
+                break
+            if not self._woken.wait(min(rest, timeout)):
+                continue
+        # The thread that ticks was robbed of its waking meanwhile.
+        self._woken.set()
+        return {"fetch": type(looked).__name__.lower(), "started": started}
+
+    def run(self) -> None:
+        """Until stopped."""
+        rest = 0.0
+        while not self._stopping.is_set():
+            self._woken.wait(rest)
+            self._woken.clear()
+            if self._stopping.is_set():
+                return
+            try:
+                _, rest = self.tick()
+            except Exception:  # noqa: BLE001
+                # A defect must not end the site's care: it is told, and the next tick tries again.
+                _log.exception("a tick failed; the next one follows in %s s", _AFTER_A_DEFECT)
+                rest = _AFTER_A_DEFECT
+
+    def stop(self) -> None:
+        """End `run` at its next turn."""
+        self._stopping.set()
+        self._woken.set()
+
+
+class Repeater:
+    """Does something now, again after each interval, and at once when it is hinted."""
+
+    def __init__(self, name: str, interval: float, work: Callable[[bool], None]) -> None:
+        self._name = name
+        self._interval = interval
+        self._work = work
+        self._hinted = threading.Event()
+        self._stopping = threading.Event()
+
+    def hint(self) -> None:
+        """Do it now."""
+        self._hinted.set()
+
+    def run(self) -> None:
+        """Until stopped. Intervals are jittered, so that sites do not ask in step."""
+        hinted = True
+        while not self._stopping.is_set():
+            self._hinted.clear()
+            try:
+                self._work(hinted)
+            except Exception:  # noqa: BLE001 - told; the next turn tries again
+                _log.exception("%s failed; it is tried again", self._name)
+            hinted = self._hinted.wait(self._interval * random.uniform(0.8, 1.2))  # noqa: S311
+
+    def stop(self) -> None:
+        """End `run` at its next turn."""
+        self._stopping.set()
+        self._hinted.set()
+
+
+def _rest(outcome: Outcome, now: datetime) -> float:
+    if isinstance(outcome, Again):
+        return outcome.after
+    if isinstance(outcome, Waiting) and outcome.until is not None:
+        return max(0.0, (outcome.until - now).total_seconds())
+    return _LONGEST_REST

@@ -1,0 +1,120 @@
+"""What a call carries and no record keeps: registry logins and resolved secrets.
+
+A parameter's value `secret://NAME` is the name of a file in the site's secrets folder. Into change
+detection a secret enters as an HMAC with the site's own key, so that a rotated one is an update
+and nothing about it can be guessed from a database or a report.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import secrets
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from margrave.documents.deployment import Deployment
+from margrave.errors import MargraveError
+from margrave.names import is_label
+
+PREFIX: Final = "secret://"
+_KEY_BYTES: Final = 32
+
+
+class Secrets:
+    """The site's secrets, a file each."""
+
+    def __init__(self, folder: Path | None, key_file: Path) -> None:
+        self._folder = folder
+        self._key_file = key_file
+
+    def value(self, name: str) -> str:
+        """The secret's value without its final newline, or MargraveError."""
+        if not is_label(name.lower().replace("_", "-").replace(".", "-")):
+            raise MargraveError(f'secret "{name}" has no proper name', "letters, digits, - _ .")
+        if self._folder is None:
+            raise MargraveError(f"secret {name} is wanted", "name a folder with secrets.dir")
+        try:
+            return (self._folder / name).read_text(encoding="utf-8").rstrip("\n")
+        except (OSError, UnicodeDecodeError) as error:
+            raise MargraveError(
+                f"secret {name} cannot be read", f"put it into {self._folder}"
+            ) from error
+
+    def resolved(self, variables: Mapping[str, str]) -> dict[str, str]:
+        """The same variables, names replaced by values."""
+        return {
+            key: self.value(text.removeprefix(PREFIX)) if text.startswith(PREFIX) else text
+            for key, text in variables.items()
+        }
+
+    def release_of(self, deployment: Deployment) -> str:
+        """SHA-256 over the revision and, where there are any, the HMAC of its secrets."""
+        names = _names(deployment)
+        text = deployment.revision
+        if names:
+            text += " " + self._hmac(names)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def missing(self, deployment: Deployment) -> str:
+        """Why a secret of the deployment cannot be had; empty when all are there."""
+        try:
+            for name in _names(deployment):
+                self.value(name)
+        except MargraveError as error:
+            return str(error)
+        return ""
+
+    def _hmac(self, names: Sequence[str]) -> str:
+        mac = hmac.new(self._key(), digestmod=hashlib.sha256)
+        for name in names:
+            try:
+                value = self.value(name)
+            except MargraveError:
+                value = ""  # a secret that is gone is a change too; the call says what is missing
+            mac.update(f"{name}\0{len(value)}\0{value}\0".encode())
+        return mac.hexdigest()
+
+    def _key(self) -> bytes:
+        """The site's own key, made at first use."""
+        try:
+            return self._key_file.read_bytes()
+        except FileNotFoundError:
+            made = secrets.token_bytes(_KEY_BYTES)
+            descriptor = os.open(self._key_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(made)
+                file.flush()
+                os.fsync(file.fileno())
+            return made
+
+
+class Sensitive:
+    """Adds to a call what it needs and what is stored nowhere."""
+
+    def __init__(self, kept: Secrets, registries: Sequence[tuple[str, str, Path]]) -> None:
+        self._kept = kept
+        self._registries = registries
+
+    def __call__(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments that take the place of stored ones in a call."""
+        added: dict[str, Any] = {}
+        components = arguments.get("components")
+        if components:
+            added["components"] = [
+                {**one, "variables": self._kept.resolved(one["variables"])} for one in components
+            ]
+        if self._registries:
+            added["registries"] = [
+                {"host": host, "username": user, "password": path.read_text().rstrip("\n")}
+                for host, user, path in self._registries
+            ]
+        return added
+
+
+def _names(deployment: Deployment) -> list[str]:
+    values = deployment.values.values()
+    texts = (one for one in values if isinstance(one, str) and one.startswith(PREFIX))
+    return sorted({one.removeprefix(PREFIX) for one in texts})
