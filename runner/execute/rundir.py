@@ -15,7 +15,7 @@ from runner.execute.errand import Errand
 
 # Inventory values are templates to Ansible, so what could begin one does not get in. The module's
 # arguments may hold anything: they are read from a file, and what is read so is never a template.
-PLAIN: Final = re.compile(r"[A-Za-z0-9._:%@/+= -]*")
+TEMPLATE: Final = re.compile(r"\{[{%#]")
 
 ARGUMENTS: Final = "{{ lookup('ansible.builtin.file', margrave_arguments) | from_json }}"
 
@@ -81,8 +81,8 @@ def host(number: int) -> str:
 def _variables(errand: Errand, arguments: Path) -> dict[str, Any]:
     node = errand.node
     for value in (node.address, node.user, node.key, str(arguments)):
-        if not PLAIN.fullmatch(value):
-            raise Refused(f'{node.name}: "{value}" holds characters that are not taken here')
+        if TEMPLATE.search(value):
+            raise Refused(f'{node.name}: "{value}" reads like a template', "choose another name")
     return {
         "ansible_host": node.address,
         "ansible_port": node.port,

@@ -89,14 +89,13 @@ class Onboard:
         pinned = self._pin(place, request, known)
         with session(place, self._login(request), pinned, self._timeout) as opened:
             self._prepare(place, opened)
-        seen = self._enter(place, pinned)
+        judged = checks.judge(self._enter(place, pinned), self._clock())
         target = Target(
             request.name, place.address, place.port, self._user, str(self._key), pinned.line
         )
         told = self._executor.inspect(target)
         node = self._node(request, known, pinned, told)
         self._nodes.save(node)
-        judged = checks.judge(seen, self._clock())
         return Onboarded(node, pinned.fingerprint, _joined(judged, told))
 
     def remove(self, name: str) -> None:
