@@ -1,0 +1,178 @@
+# Copyright: (c) 2026, the Margrave contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Parameters and return values that the workload modules share."""
+
+from __future__ import annotations
+
+
+class ModuleDocFragment:
+    """Fence, content and guard."""
+
+    DOCUMENTATION = r"""
+requirements:
+  - Python 3.9
+  - podman with its API socket, or Docker Engine
+  - Docker Compose 2.17 or newer
+options:
+  deployment:
+    description: Id of the deployment, a UUID; the same over all its versions.
+    type: str
+    required: true
+  fence:
+    description:
+      - Which runner calls, and which of its calls this is.
+      - An older call than the node has seen is refused, the same one gets the result it had.
+      - Without it the module works only on a node that no runner claimed, or with O(force=true).
+    type: dict
+    suboptions:
+      runner:
+        description: Id of the runner, a UUID.
+        type: str
+        required: true
+      epoch:
+        description: Rises by one at each take-over of the site.
+        type: int
+        required: true
+      seq:
+        description: Rises by one with each attempt of any kind.
+        type: int
+        required: true
+  force:
+    description: Work without O(fence) on a node that belongs to a runner; noted in the journal.
+    type: bool
+    default: false
+  request_id:
+    description: The request that led to this call; noted in the journal.
+    type: str
+"""
+
+    CONTENT = r"""
+options:
+  name:
+    description: The deployment's name.
+    type: str
+    required: true
+  application:
+    description: Id of the application.
+    type: str
+    required: true
+  version:
+    description: The application's version, for people.
+    type: str
+  revision:
+    description: Digest over application, profile and parameters.
+    type: str
+    required: true
+  release:
+    description:
+      - 64 hexadecimal digits over the revision and the secrets in use.
+      - Derived from O(revision) when it is left out.
+    type: str
+  profile:
+    description: What the components are.
+    type: str
+    choices: [compose]
+    default: compose
+  components:
+    description: What is to run, in this order.
+    type: list
+    elements: dict
+    required: true
+    suboptions:
+      name:
+        description: The component's name.
+        type: str
+        required: true
+      src:
+        description:
+          - Folder on the controller's side with the component's content.
+          - Has C(compose.yaml) at its root.
+        type: path
+      archive:
+        description: The content as it travels; filled from O(components[].src).
+        type: str
+      digest:
+        description:
+          - Digest of the content's canonical archive, checked on both sides.
+          - Computed when left out.
+        type: str
+      variables:
+        description: Variables for the interpolation of C(compose.yaml), taken literally.
+        type: dict
+        default: {}
+      timeout:
+        description: Seconds from start to healthy; O(health.timeout) when left out.
+        type: int
+"""
+
+    GUARD = r"""
+options:
+  health:
+    description: When a workload counts as healthy.
+    type: dict
+    suboptions:
+      timeout:
+        description: Seconds from start to healthy for components without a time of their own.
+        type: int
+        default: 60
+      grace:
+        description: Seconds that a container without a health check must have been running.
+        type: int
+        default: 5
+  policy:
+    description:
+      - How far the application may reach into the node.
+      - Checked on the resolved Compose model.
+    type: dict
+    suboptions:
+      privileged:
+        description: Privileged containers, unconfined ones, and all capabilities.
+        type: str
+        choices: [allow, deny]
+        default: deny
+      host_paths:
+        description: Folders of the node that may be mounted; C(volume:NAME) for a foreign volume.
+        type: list
+        elements: str
+        default: []
+      devices:
+        description: Devices of the node that may be used; patterns.
+        type: list
+        elements: str
+        default: []
+      host_namespaces:
+        description: Network, process and other namespaces of the node.
+        type: str
+        choices: [allow, deny]
+        default: deny
+      capabilities:
+        description: Capabilities that may be added.
+        type: list
+        elements: str
+        default: []
+      registries:
+        description: Registries that images may come from; patterns.
+        type: list
+        elements: str
+        default: ["*"]
+  registries:
+    description: Logins for registries; they are sent with the pull and stored nowhere.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      host:
+        description: The registry as image names have it.
+        type: str
+        required: true
+      username:
+        description: The user.
+        type: str
+        default: ""
+      password:
+        description: The password.
+        type: str
+        default: ""
+"""

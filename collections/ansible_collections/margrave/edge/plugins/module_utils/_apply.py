@@ -1,0 +1,197 @@
+# Copyright: (c) 2026, the Margrave contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The story of an operation: fetch everything, switch, prove health, else go back.
+
+Whatever an earlier call left half done, this one starts from what is there: the release that is
+`current` was healthy, so it is what is gone back to; all else is made so again from the model.
+"""
+
+from __future__ import annotations
+
+from ansible_collections.margrave.edge.plugins.module_utils import _images, _release, _stage
+from ansible_collections.margrave.edge.plugins.module_utils._call import Call, Observation
+from ansible_collections.margrave.edge.plugins.module_utils._compare import drift, health
+from ansible_collections.margrave.edge.plugins.module_utils._errors import (
+    ConflictError,
+    EdgeError,
+    InternalError,
+)
+from ansible_collections.margrave.edge.plugins.module_utils._files import (
+    make_folder,
+    point,
+    remove_tree,
+)
+from ansible_collections.margrave.edge.plugins.module_utils._journal import DONE
+from ansible_collections.margrave.edge.plugins.module_utils._release import Release
+from ansible_collections.margrave.edge.plugins.module_utils._switch import make_run
+
+
+def apply(call: Call) -> None:
+    """Install or update: the wanted release runs healthy, or what ran before does."""
+    archives = _stage.contents(call)
+    seen = call.observe()
+    runs(call, seen)
+    if _was_going_back(call, seen):
+        _finish_going_back(call, seen)
+    if _settled(call, seen, call.request.release):
+        return
+    if call.check:
+        _would(call, _stage.rehearse(call, archives))
+        return
+    make_folder(call.folder.path)
+    call.begin(
+        "prefetch",
+        wanted={"release": call.request.release, "revision": call.request.revision},
+        current=seen.current.release if seen.current else None,
+    )
+    with call.result.timed("prefetch"):
+        release = _stage.stage(call, seen, archives)
+        _images.prefetch(call, release)
+        release.store(call.folder)
+    switch_to(call, seen, release)
+
+
+def runs(call: Call, seen: Observation) -> None:
+    """Say in the answer what runs now: true until the switch."""
+    result, current, previous = call.result, seen.current, seen.previous
+    result.revision = current.revision if current else None
+    result.version = current.version if current else None
+    result.release = current.release if current else None
+    result.previous_revision = previous.revision if previous else None
+    result.health = health(current, seen.containers)
+    if current:
+        result.images = current.references()
+        for name in current.components:
+            result.component(name, "INSTALLED")
+
+
+def _settled(call: Call, seen: Observation, release: str | None) -> bool:
+    """Whether the wanted release runs as it should and no call was cut off: nothing to do."""
+    current = seen.current
+    if current is None or current.release != release or seen.unfinished:
+        return False
+    if drift(current, seen.containers) or call.result.health != "healthy":
+        return False
+    call.result.state, call.result.phase = "INSTALLED", DONE
+    return True
+
+
+def _would(call: Call, release: Release) -> None:
+    """Check mode's answer for a call that would do something."""
+    call.result.changed = True
+    call.result.state, call.result.phase = "INSTALLED", "check"
+    call.result.revision, call.result.version = release.revision, release.version
+    call.result.release, call.result.images = release.release, release.references()
+    call.result.components = []
+    for name in release.components:
+        call.result.component(name, "INSTALLED")
+
+
+def switch_to(call: Call, seen: Observation, release: Release) -> None:
+    """Make a release that is ready run; when it fails, go back to the one that was proven."""
+    call.safe_point()
+    changed = bool(drift(release, seen.containers)) or not _is_current(seen, release)
+    call.begin("switch")
+    call.result.components = []
+    call.result.changed = changed
+    try:
+        make_run(call, release)
+    except EdgeError as error:
+        if isinstance(error, ConflictError):
+            raise  # a newer call took over: it finishes, from the journal
+        call.stoppable = False
+        if not _is_current(seen, release):
+            _go_back(call, seen, error)
+        else:
+            call.result.health = "degraded"
+        raise
+    call.stoppable = False
+    _commit(call, seen, release)
+
+
+def _is_current(seen: Observation, release: Release) -> bool:
+    return seen.current is not None and seen.current.release == release.release
+
+
+def _commit(call: Call, seen: Observation, release: Release) -> None:
+    """From here on this release is the one to go back to."""
+    call.begin("commit")
+    release.proven = True
+    release.store(call.folder)
+    if seen.current is not None and not _is_current(seen, release):
+        point(call.folder.link("previous"), f"releases/{seen.current.release}")
+    point(call.folder.link("current"), f"releases/{release.release}")
+    _tidy(call)
+    call.begin(DONE)
+    runs(call, call.observe())
+    call.result.state, call.result.health = "INSTALLED", "healthy"
+
+
+def _tidy(call: Call) -> None:
+    """Drop releases that are neither current nor previous, with their images."""
+    kept = {call.folder.linked("current"), call.folder.linked("previous")}
+    dropped = [one for one in _release.all_of(call.folder) if one.release not in kept]
+    for name in call.folder.kept():
+        if name not in kept:
+            remove_tree(call.folder.release(name))
+    _images.remove_unused(call, dropped)
+
+
+def _go_back(call: Call, seen: Observation, error: EdgeError) -> None:
+    """Make what ran before run again, or, where nothing did, let nothing run."""
+    call.begin("goback", error=error.as_dict())
+    failed = call.result.components
+    call.result.components = []
+    try:
+        if seen.current is None:
+            _let_nothing_run(call)
+            call.result.components = failed
+        else:
+            make_run(call, seen.current)
+            seen.current.store(call.folder)
+            runs(call, call.observe())
+            call.result.rolled_back = True
+            call.result.health = "healthy"
+            call.result.components = failed
+    except EdgeError as second:
+        call.result.revision = call.result.version = call.result.release = None
+        call.result.health = "degraded"
+        call.result.components = failed
+        error.message += f"; going back failed too: {second.message}"
+
+
+def _let_nothing_run(call: Call) -> None:
+    for project in sorted({call.request.project(one.name) for one in call.request.components}):
+        call.compose.down(project)
+    call.result.health = "unknown"
+
+
+def _was_going_back(call: Call, seen: Observation) -> bool:
+    """Whether this very call was cut off while it went back: its verdict stands already."""
+    notes, fence = seen.unfinished, call.request.fence
+    return bool(
+        notes
+        and notes.get("phase") == "goback"
+        and fence
+        and notes.get("fence") == fence.as_dict()
+        and not call.check
+    )
+
+
+def _finish_going_back(call: Call, seen: Observation) -> None:
+    """End what was begun and answer with the error that had begun it."""
+    error = Remembered((seen.unfinished or {})["error"])
+    call.stoppable = False
+    call.result.changed = True
+    _go_back(call, seen, error)
+    raise error
+
+
+class Remembered(InternalError):
+    """The error of this very call, from before it was cut off."""
+
+    def __init__(self, error: dict) -> None:
+        super().__init__(error["code"], error["message"], error["cure"])
+        self.kind = error["class"]

@@ -1,0 +1,125 @@
+# Copyright: (c) 2026, the Margrave contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""One call at work: its request, the node's folders, the engine, the lock, what it sees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from ansible_collections.margrave.edge.plugins.module_utils import _release
+from ansible_collections.margrave.edge.plugins.module_utils._compose import Compose, find
+from ansible_collections.margrave.edge.plugins.module_utils._containers import (
+    DEPLOYMENT,
+    PROJECT,
+    Container,
+)
+from ansible_collections.margrave.edge.plugins.module_utils._engine import Engine, required
+from ansible_collections.margrave.edge.plugins.module_utils._errors import ConflictError
+from ansible_collections.margrave.edge.plugins.module_utils._journal import Journal
+from ansible_collections.margrave.edge.plugins.module_utils._layout import Folder, Layout
+from ansible_collections.margrave.edge.plugins.module_utils._lock import Lock
+from ansible_collections.margrave.edge.plugins.module_utils._model import Existing
+from ansible_collections.margrave.edge.plugins.module_utils._release import Release
+from ansible_collections.margrave.edge.plugins.module_utils._request import Request
+from ansible_collections.margrave.edge.plugins.module_utils._result import Result
+
+
+@dataclass(frozen=True)
+class Observation:
+    """How the deployment stands on the node, before anything is done."""
+
+    current: Release | None
+    previous: Release | None
+    unfinished: dict | None
+    containers: list[Container]
+
+
+@dataclass
+class Call:
+    """Everything that a step needs."""
+
+    request: Request
+    kind: str
+    layout: Layout
+    check: bool
+    lock: Lock | None = None
+    result: Result = field(default_factory=Result)
+    # Off while going back, committing or deleting: these end sooner than anybody could take over.
+    stoppable: bool = True
+
+    @cached_property
+    def folder(self) -> Folder:
+        """The deployment's folder."""
+        return self.layout.deployment(self.request.deployment)
+
+    @cached_property
+    def engine(self) -> Engine:
+        """The container engine; EngineError when there is none."""
+        return required()
+
+    @cached_property
+    def compose(self) -> Compose:
+        """Docker Compose; EngineError when there is none."""
+        return Compose(find(), self.engine, self.lock, self.safe_point)
+
+    @cached_property
+    def journal(self) -> Journal:
+        """This call's notes."""
+        request = self.request
+        notes: dict = {"kind": self.kind, "request_id": request.request_id}
+        notes["fence"] = request.fence.as_dict() if request.fence else None
+        if request.force:
+            notes["force"] = True
+        return Journal(self.folder, notes)
+
+    def begin(self, phase: str, **more: object) -> None:
+        """Note the step that comes, in the journal and in the answer."""
+        self.journal.begin(phase, **more)
+        self.result.phase = phase
+
+    def safe_point(self) -> None:
+        """Stop here when a newer call waits."""
+        newer = self.lock.asked_to_stop() if self.lock and self.stoppable else None
+        if newer:
+            raise ConflictError(
+                "superseded",
+                f"a newer call ({newer[0]}.{newer[1]}) took over",
+                "nothing: the newer call finishes the work",
+            )
+
+    @cached_property
+    def label(self) -> str:
+        """The label that all of this deployment's things carry."""
+        return f"{DEPLOYMENT}={self.request.deployment}"
+
+    def containers(self) -> list[Container]:
+        """The deployment's containers as they are now."""
+        return self.engine.containers([self.label])
+
+    def project_containers(self, project: str) -> list[Container]:
+        """One component's containers as they are now."""
+        return self.engine.containers([self.label, f"{PROJECT}={project}"])
+
+    def observe(self) -> Observation:
+        """Look at the node once."""
+        return Observation(
+            current=_release.load(self.folder, self.folder.linked("current")),
+            previous=_release.load(self.folder, self.folder.linked("previous")),
+            unfinished=Journal.unfinished(self.folder),
+            containers=self.containers(),
+        )
+
+    def existing(self) -> Existing:
+        """Networks and volumes of the deployment that are there already."""
+        return Existing(
+            networks=_labels(self.engine.networks([self.label])),
+            volumes=_labels(self.engine.volumes([self.label])),
+        )
+
+
+def _labels(things: Iterable[dict]) -> dict[str, dict]:
+    return {one["Name"]: one.get("Labels") or {} for one in things}

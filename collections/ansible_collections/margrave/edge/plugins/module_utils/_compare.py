@@ -1,0 +1,83 @@
+# Copyright: (c) 2026, the Margrave contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a release should be and what the node has: the difference, in words. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+
+from ansible_collections.margrave.edge.plugins.module_utils._containers import Container
+from ansible_collections.margrave.edge.plugins.module_utils._release import Part, Release
+
+
+@dataclass(frozen=True)
+class Drift:
+    """One way in which what runs differs from the release."""
+
+    component: str
+    service: str
+    what: str  # missing, stopped, unhealthy, changed, image, extra
+    detail: str
+
+    def as_dict(self) -> dict[str, str]:
+        """As results carry it."""
+        return asdict(self)
+
+
+def drift(release: Release, containers: Iterable[Container]) -> list[Drift]:
+    """All differences between a proven release and the deployment's containers."""
+    found: list[Drift] = []
+    left = {one.id: one for one in containers}
+    for part in release.parts:
+        for service, known in sorted(part.services.items()):
+            mine = [
+                one
+                for one in left.values()
+                if one.component == part.name and one.service == service
+            ]
+            for one in mine:
+                del left[one.id]
+            found += _service(part, service, known, mine)
+    found += [
+        Drift(one.component, one.service, "extra", f"{one.name} is not part of the release")
+        for one in left.values()
+    ]
+    return found
+
+
+def _service(part: Part, service: str, known: dict, mine: list[Container]) -> list[Drift]:
+    if len(mine) < known["count"]:
+        detail = f"{len(mine)} of {known['count']} containers are there"
+        return [Drift(part.name, service, "missing", detail)]
+    found = []
+    image = part.images.get(service, {}).get("id")
+    for one in mine:
+        word = _container(known, image, one)
+        if word:
+            found.append(Drift(part.name, service, word[0], f"{one.name} {word[1]}"))
+    return found
+
+
+def _container(known: dict, image: str | None, one: Container) -> tuple[str, str] | None:
+    if one.config_hash != known["hash"]:
+        return ("changed", "was made from something else")
+    if image and one.image_id != image:
+        return ("image", "runs another image")
+    if known["finished"]:
+        return None
+    if one.state != "running":
+        return ("stopped", f"is {one.state}")
+    return ("unhealthy", "is unhealthy") if one.health == "unhealthy" else None
+
+
+def health(release: Release | None, containers: Iterable[Container]) -> str:
+    """healthy, degraded, or unknown when nothing is there to judge or it is still starting."""
+    containers = list(containers)
+    if release is None or not release.proven:
+        return "unknown"
+    if drift(release, containers):
+        return "degraded"
+    return "unknown" if any(one.health == "starting" for one in containers) else "healthy"

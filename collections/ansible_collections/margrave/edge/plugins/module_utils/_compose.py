@@ -1,0 +1,211 @@
+# Copyright: (c) 2026, the Margrave contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Docker Compose as a program: command lines as values, and the one place that runs them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from ansible_collections.margrave.edge.plugins.module_utils._engine import Engine
+from ansible_collections.margrave.edge.plugins.module_utils._errors import (
+    ConfigError,
+    DiskError,
+    EdgeError,
+    EngineError,
+    HealthError,
+)
+from ansible_collections.margrave.edge.plugins.module_utils._lock import Lock
+
+PROGRAMS = ("/usr/bin/docker-compose", "/usr/local/bin/docker-compose")
+PLUGIN_HOSTS = ("/usr/bin/docker", "/usr/local/bin/docker")
+RESOLVE_LIMIT = 60.0
+# Compose reads these names itself, so a parameter must not carry them.
+RESERVED = re.compile(r"(COMPOSE|DOCKER)_.*")
+
+
+@dataclass(frozen=True)
+class Compose:
+    """Compose against one engine, under one call's lock."""
+
+    program: tuple[str, ...]
+    engine: Engine
+    lock: Lock | None
+    safe_point: Callable[[], None]
+
+    def resolve(self, project: str, folder: str, env_file: str) -> dict:
+        """The model with everything interpolated, as Compose would run it."""
+        own = os.path.join(folder, ".env")
+        files = [own, env_file] if os.path.exists(own) else [env_file]
+        options = [text for path in files for text in ("--env-file", path)]
+        command = ["--project-name", project, "--project-directory", folder, *options]
+        command += ["--file", os.path.join(folder, "compose.yaml"), "config", "--format", "json"]
+        code, out, err = self._run(command, RESOLVE_LIMIT)
+        if code != 0:
+            raise ConfigError(
+                "compose-file",
+                f"compose.yaml: {tidy(err)}",
+                "mend the file and publish the application again",
+            )
+        return json.loads(out)
+
+    def up(self, project: str, folder: str, model: str, limit: float) -> None:
+        """Make containers as the stored model says; those that are right are left alone."""
+        command = ["--project-name", project, "--project-directory", folder, "--file", model]
+        # What is needed was fetched before anything was stopped; nothing is fetched here.
+        command += ["up", "--detach", "--no-build", "--pull", "never", "--remove-orphans"]
+        code, _out, err = self._run(command, limit)
+        if code is None:
+            raise HealthError(
+                "start-timeout",
+                f"not all containers had started after {limit:.0f} s",
+                "look at podman ps and podman logs on the node",
+            )
+        if code != 0:
+            raise start_error(tidy(err))
+
+    def down(self, project: str, limit: float = 300.0) -> None:
+        """Stop and remove a project's containers and networks in the right order; volumes stay."""
+        code, _out, err = self._run(["--project-name", project, "down", "--remove-orphans"], limit)
+        if code != 0:
+            raise EngineError(
+                "down-failed",
+                f"project {project}: {tidy(err) or 'did not stop in time'}",
+                "look at podman ps on the node; the next call tries again",
+            )
+
+    def version(self) -> str:
+        """Compose's version."""
+        code, out, _err = self._run(["version", "--short"], RESOLVE_LIMIT)
+        return out.strip().lstrip("v") if code == 0 else ""
+
+    def _run(self, arguments: list[str], limit: float) -> tuple[int | None, str, str]:
+        """Exit code, or None when the time was over, and both outputs."""
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            process = subprocess.Popen(
+                [*self.program, *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                # Nothing of our own environment may leak into the interpolation of compose.yaml.
+                env={"DOCKER_HOST": self.engine.host},
+                pass_fds=(self.lock.handle,) if self.lock else (),
+                start_new_session=True,
+            )
+            try:
+                code = self._wait(process, limit)
+            finally:
+                if process.poll() is None:
+                    process.kill()
+                    process.wait()
+            return code, _text(out), _text(err)
+
+    def _wait(self, process: subprocess.Popen, limit: float) -> int | None:
+        if self.lock:
+            self.lock.adopt(process.pid)
+        end = time.monotonic() + limit
+        pause = 0.002
+        while process.poll() is None:
+            self.safe_point()
+            if time.monotonic() > end:
+                return None
+            time.sleep(pause)
+            pause = min(pause * 1.5, 0.05)
+        if self.lock:
+            self.lock.adopt(0)
+        return process.returncode
+
+
+def find() -> tuple[str, ...]:
+    """The command that starts Compose v2, or EngineError that tells how to get one."""
+    for path in PROGRAMS:
+        if os.path.exists(path):
+            return (path,)
+    for path in PLUGIN_HOSTS:
+        if os.path.exists(path):
+            return (path, "compose")
+    raise EngineError(
+        "no-compose",
+        "Docker Compose is not on this node",
+        "install the package docker-compose (2.17 or newer)",
+    )
+
+
+def env_file(variables: Mapping[str, str]) -> bytes:
+    """An env file whose values Compose reads literally, whatever they hold."""
+    lines = []
+    for name, value in sorted(variables.items()):
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) or RESERVED.fullmatch(name):
+            raise ConfigError(
+                "variable-name",
+                f'variables: "{name}" cannot be a variable of a Compose file',
+                "use letters, digits and _, and no name that begins with COMPOSE_ or DOCKER_",
+            )
+        if "\0" in value:
+            raise ConfigError("variable-value", f"variables.{name}: holds a zero byte", "remove it")
+        literal = value.replace("\\", "\\\\").replace('"', '\\"').replace("$", "\\$")
+        lines.append(f'{name}="{literal}"\n')
+    return "".join(lines).encode()
+
+
+START_ERRORS = (
+    (DiskError, "disk-full", "make room on the node", ("no space left",)),
+    (
+        EngineError,
+        "name-taken",
+        "remove or rename the foreign container, or leave container_name to Compose",
+        ("name is already in use", "is already in use by", "that name is already"),
+    ),
+    (
+        EngineError,
+        "port-taken",
+        "free the port on the node, or give the application another",
+        ("port is already allocated", "address already in use"),
+    ),
+    (
+        HealthError,
+        "not-healthy",
+        "look at the container's log on the node",
+        ("unhealthy", "exited (", "dependency failed", "didn't complete successfully"),
+    ),
+    (
+        ConfigError,
+        "cannot-start",
+        "mend the command or the mounts and publish the application again",
+        ("executable file", "no such file or directory", "permission denied", "invalid mount"),
+    ),
+)
+
+
+def start_error(words: str) -> EdgeError:
+    """The error for Compose's words about a start that failed."""
+    lower = words.lower()
+    for error, code, cure, signs in START_ERRORS:
+        if any(sign in lower for sign in signs):
+            return error(code, words, cure)
+    return EngineError("up-failed", words, "look at the engine's journal on the node")
+
+
+def tidy(err: str) -> str:
+    """The last thing that Compose said, without its progress and its colours."""
+    plain = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", err)
+    lines = [line.strip() for line in plain.splitlines() if line.strip()]
+    told = [
+        line
+        for line in lines
+        if not re.match(r"(Container|Network|Volume) ", line) and "level=warning" not in line
+    ]
+    return " ".join(told[-3:] or lines[-3:])[:1000]
+
+
+def _text(file: tempfile._TemporaryFileWrapper) -> str:
+    file.seek(0)
+    return file.read().decode("utf-8", "replace")

@@ -1,0 +1,91 @@
+# Copyright: (c) 2026, the Margrave contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A container as the engines tell of it, in one shape."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+DEPLOYMENT = "margrave.deployment"
+REVISION = "margrave.revision"
+COMPONENT = "margrave.component"
+PROJECT = "com.docker.compose.project"
+SERVICE = "com.docker.compose.service"
+CONFIG_HASH = "com.docker.compose.config-hash"
+
+
+@dataclass(frozen=True)
+class Container:
+    """What there is to know of a container without asking again."""
+
+    id: str
+    name: str
+    image: str
+    image_id: str
+    state: str  # created, running, paused, restarting, exited, dead
+    health: str  # healthy, starting, unhealthy, or empty without a check
+    exit_code: int = 0
+    restarts: int = 0
+    labels: dict = field(default_factory=dict)
+
+    @property
+    def service(self) -> str:
+        """Its service in the component's Compose file."""
+        return self.labels.get(SERVICE, "")
+
+    @property
+    def component(self) -> str:
+        """Its component, when it is ours."""
+        return self.labels.get(COMPONENT, "")
+
+    @property
+    def config_hash(self) -> str:
+        """What Compose made it from."""
+        return self.labels.get(CONFIG_HASH, "")
+
+
+def from_podman(one: dict) -> Container:
+    """A line of libpod's list."""
+    health = str(one.get("Status") or "")
+    return Container(
+        id=str(one["Id"]),
+        name=_first(one.get("Names")),
+        image=str(one.get("Image") or ""),
+        image_id=bare(str(one.get("ImageID") or "")),
+        state={"stopped": "exited", "configured": "created"}.get(one["State"], one["State"]),
+        health=health if health in ("healthy", "starting", "unhealthy") else "",
+        exit_code=int(one.get("ExitCode") or 0),
+        restarts=int(one.get("Restarts") or 0),
+        labels=dict(one.get("Labels") or {}),
+    )
+
+
+def from_docker(one: dict) -> Container:
+    """A line of Docker's list; health and exit code stand in its sentence."""
+    status = str(one.get("Status") or "")
+    health = re.search(r"\((?:health: )?(healthy|unhealthy|starting)\)", status)
+    code = re.search(r"^(?:Exited|Restarting) \((\d+)\)", status)
+    return Container(
+        id=str(one["Id"]),
+        name=_first(one.get("Names")).lstrip("/"),
+        image=str(one.get("Image") or ""),
+        image_id=bare(str(one.get("ImageID") or "")),
+        state=str(one["State"]),
+        health=health.group(1) if health else "",
+        exit_code=int(code.group(1)) if code else 0,
+        # Docker's list does not count; that it says "restarting" is told as one.
+        restarts=1 if one["State"] == "restarting" else 0,
+        labels=dict(one.get("Labels") or {}),
+    )
+
+
+def _first(names: object) -> str:
+    return str(names[0]) if isinstance(names, list) and names else ""
+
+
+def bare(image_id: str) -> str:
+    """An image id without its algorithm: podman and Docker write it in both ways."""
+    return image_id[len("sha256:") :] if image_id.startswith("sha256:") else image_id

@@ -1,0 +1,196 @@
+# Copyright: (c) 2026, the Margrave contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The container engine, podman or Docker, behind its API socket: what is there, pull, remove."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import socket
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from ansible_collections.margrave.edge.plugins.module_utils._containers import (
+    Container,
+    bare,
+    from_docker,
+    from_podman,
+)
+from ansible_collections.margrave.edge.plugins.module_utils._errors import EngineError
+from ansible_collections.margrave.edge.plugins.module_utils._pull_errors import (
+    pull_error,
+    pull_silent,
+)
+from ansible_collections.margrave.edge.plugins.module_utils._socket_http import Answer, SocketHttp
+
+SOCKETS = (
+    ("podman", "/run/podman/podman.sock"),
+    ("docker", "/run/docker.sock"),
+    ("docker", "/var/run/docker.sock"),
+)
+# The oldest API that podman 4 and Docker 20.10 both serve.
+API = "/v1.40"
+LIBPOD = "/v4.0.0/libpod"
+# A pull tells of its progress every second; a registry silent for this long is not coming back.
+PULL_SILENCE = 90.0
+
+
+@dataclass(frozen=True)
+class Engine:
+    """One engine on this node."""
+
+    name: str
+    socket: str
+
+    @property
+    def http(self) -> SocketHttp:
+        """Requests to it."""
+        return SocketHttp(self.socket)
+
+    @property
+    def host(self) -> str:
+        """As DOCKER_HOST wants it."""
+        return "unix://" + self.socket
+
+    def version(self) -> str:
+        """The engine's version."""
+        value = self._get(f"{API}/version")
+        return str(value.get("Version", "")) if isinstance(value, dict) else ""
+
+    def containers(self, labels: Iterable[str] = ()) -> list[Container]:
+        """All containers, running or not, that carry every one of the labels."""
+        filters = _filters(labels)
+        if self.name == "podman":
+            # Docker's own form lacks health in podman's answer; this one has it, in one request.
+            found = self._get(f"{LIBPOD}/containers/json?all=true&filters={filters}")
+            return [from_podman(one) for one in _mappings(found)]
+        found = self._get(f"{API}/containers/json?all=1&filters={filters}")
+        return [from_docker(one) for one in _mappings(found)]
+
+    def exit_codes_and_restarts(self, container: str) -> tuple[int, int]:
+        """The last exit code and how often the engine started it again."""
+        value = self._get(f"{API}/containers/{container}/json")
+        state = value.get("State", {}) if isinstance(value, dict) else {}
+        restarts = value.get("RestartCount", 0) if isinstance(value, dict) else 0
+        return int(state.get("ExitCode", 0)), int(restarts)
+
+    def networks(self, labels: Iterable[str]) -> list[dict]:
+        """Networks with these labels: Name, Id, Labels."""
+        return _mappings(self._get(f"{API}/networks?filters={_filters(labels)}"))
+
+    def volumes(self, labels: Iterable[str]) -> list[dict]:
+        """Volumes with these labels: Name, Labels."""
+        value = self._get(f"{API}/volumes?filters={_filters(labels)}")
+        return _mappings(value.get("Volumes") if isinstance(value, dict) else None)
+
+    def image(self, reference: str) -> str | None:
+        """The id of an image that is here, or None."""
+        answer = self.http.request("GET", f"{API}/images/{quote(reference, safe='/:@')}/json")
+        if answer.status == 404:
+            return None
+        value = _checked(answer, f"image {reference}").value()
+        return bare(str(value.get("Id", ""))) if isinstance(value, dict) else None
+
+    def pull(self, reference: str, login: dict | None, on_progress: Callable[[], None]) -> None:
+        """Fetch an image; raises the error of the class that the failure belongs to."""
+        headers = {} if login is None else {"X-Registry-Auth": _auth(login)}
+        target = f"{API}/images/create?fromImage={quote(reference, safe='')}"
+        try:
+            for status, line in self.http.lines("POST", target, headers, PULL_SILENCE):
+                on_progress()
+                self._refuse(reference, status, line)
+        except socket.timeout as error:
+            raise pull_silent(reference, PULL_SILENCE) from error
+
+    @staticmethod
+    def _refuse(reference: str, status: int, line: bytes) -> None:
+        """A pull can fail in its status or in any line of its progress."""
+        if status >= 400:
+            raise pull_error(reference, Answer(status, line).message() or f"status {status}")
+        if b'"error' in line:
+            raise pull_error(reference, Answer(status, line).message())
+
+    def remove_image(self, reference: str) -> bool:
+        """Remove an image by its name; one in use, or gone, is left alone."""
+        target = f"{API}/images/{quote(reference, safe='/:@')}"
+        return self.http.request("DELETE", target).status == 200
+
+    def stop(self, container: str) -> None:
+        """Stop a container in its own time; one that is stopped or gone is fine."""
+        answer = self.http.request("POST", f"{API}/containers/{container}/stop", timeout=120.0)
+        if answer.status not in (204, 304, 404):
+            _checked(answer, f"stopping container {container[:12]}")
+
+    def remove_container(self, container: str) -> None:
+        """Remove a container and its anonymous volumes."""
+        target = f"{API}/containers/{container}?force=true&v=true"
+        self._remove(target, f"container {container[:12]}")
+
+    def remove_network(self, name: str) -> None:
+        """Remove a network."""
+        self._remove(f"{API}/networks/{quote(name, safe='')}", f"network {name}")
+
+    def remove_volume(self, name: str) -> None:
+        """Remove a volume and what is in it."""
+        self._remove(f"{API}/volumes/{quote(name, safe='')}", f"volume {name}")
+
+    def _remove(self, target: str, what: str) -> None:
+        answer = self.http.request("DELETE", target)
+        if answer.status != 404:
+            _checked(answer, f"removing {what}")
+
+    def _get(self, target: str) -> object:
+        return _checked(self.http.request("GET", target), target).value()
+
+
+def detect() -> Engine | None:
+    """The engine whose socket is there, podman before Docker."""
+    for name, path in SOCKETS:
+        if os.path.exists(path):
+            return Engine(name, path)
+    return None
+
+
+def required() -> Engine:
+    """The engine, or EngineError that tells how to get one."""
+    engine = detect()
+    if engine is None:
+        raise EngineError(
+            "no-engine",
+            "no container engine: neither " + " nor ".join(path for _, path in SOCKETS[:2]),
+            "install podman and docker-compose, then: systemctl enable --now podman.socket",
+        )
+    return engine
+
+
+def _filters(labels: Iterable[str]) -> str:
+    return quote(json.dumps({"label": list(labels)}), safe="")
+
+
+def _mappings(value: object) -> list[dict]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _auth(login: dict) -> str:
+    text = json.dumps(
+        {
+            "username": login.get("username") or "",
+            "password": login.get("password") or "",
+            "serveraddress": login["host"],
+        }
+    )
+    return base64.urlsafe_b64encode(text.encode()).decode()
+
+
+def _checked(answer: Answer, what: str) -> Answer:
+    if answer.status >= 400:
+        raise EngineError(
+            "engine-refused",
+            f"{what}: the container engine answered {answer.status}: {answer.message()}",
+            "look at its journal: journalctl -u podman -u docker",
+        )
+    return answer

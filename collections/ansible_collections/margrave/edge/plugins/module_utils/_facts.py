@@ -1,0 +1,111 @@
+# Copyright: (c) 2026, the Margrave contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a node is and whether it can do its work: capabilities and checks, read only."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+import time
+
+from ansible_collections.margrave.edge.plugins.module_utils._compose import Compose, find
+from ansible_collections.margrave.edge.plugins.module_utils._engine import Engine, detect
+from ansible_collections.margrave.edge.plugins.module_utils._errors import EdgeError
+
+ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "armv7l": "arm", "riscv64": "riscv64"}
+STORES = ("/var/lib/containers", "/var/lib/docker", "/")
+# Below this an update of even small images is a gamble.
+LOW_DISK = 1024**3
+# No product of this kind existed before; a clock that says so has lost its battery.
+EARLIEST = 1735689600.0
+
+
+def gather() -> dict:
+    """Capabilities as placement reads them, and the checks that a node must pass."""
+    engine = detect()
+    compose, trouble = _compose_version(engine)
+    version = _engine_version(engine)
+    usable = bool(engine and version and compose)
+    engines = [{"name": engine.name, "version": version, "compose": compose}] if engine else []
+    return {
+        "capabilities": {
+            "architecture": ARCHITECTURES.get(platform.machine(), "other"),
+            "cpus": os.cpu_count() or 1,
+            "memory": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+            "storage": shutil.disk_usage(_store()).total,
+            "os": _os_name(),
+            "kernel": platform.release(),
+            "python": platform.python_version(),
+            "engines": engines,
+            "deployment_types": ["compose"] if usable else [],
+        },
+        "checks": [
+            _python(),
+            _engine(engine, version),
+            check("compose", bool(compose), compose or trouble, "install docker-compose 2.17+"),
+            _disk(),
+            _clock(),
+        ],
+    }
+
+
+def check(name: str, ok: bool, detail: str, cure: str) -> dict:
+    """One check; the cure is told only where one is needed."""
+    return {"name": name, "ok": ok, "detail": detail, "cure": "" if ok else cure}
+
+
+def _compose_version(engine: Engine | None) -> tuple[str, str]:
+    if engine is None:
+        return "", "no engine to work with"
+    try:
+        return Compose(find(), engine, None, lambda: None).version(), "does not answer"
+    except EdgeError as error:
+        return "", error.message
+
+
+def _engine_version(engine: Engine | None) -> str:
+    try:
+        return engine.version() if engine else ""
+    except EdgeError:
+        return ""  # told by the check below
+
+
+def _python() -> dict:
+    enough = sys.version_info >= (3, 9)
+    return check("python", enough, platform.python_version(), "install Python 3.9 or newer")
+
+
+def _engine(engine: Engine | None, version: str) -> dict:
+    cure = "install podman, then: systemctl enable --now podman.socket"
+    if engine is None:
+        return check("engine", False, "neither podman nor Docker has a socket here", cure)
+    return check("engine", bool(version), f"{engine.name} {version or 'does not answer'}", cure)
+
+
+def _disk() -> dict:
+    free = shutil.disk_usage(_store()).free
+    detail = f"{free // 1024**2} MiB free below {_store()}"
+    return check("disk", free >= LOW_DISK, detail, "make room: 1 GiB at least")
+
+
+def _clock() -> dict:
+    now = time.time()
+    detail = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now))
+    return check("clock", now > EARLIEST, detail, "set the clock: timedatectl set-ntp true")
+
+
+def _store() -> str:
+    return next(path for path in STORES if os.path.isdir(path))
+
+
+def _os_name() -> str:
+    try:
+        with open("/etc/os-release", encoding="utf-8") as file:
+            pairs = dict(line.rstrip("\n").split("=", 1) for line in file if "=" in line)
+    except OSError:
+        return platform.system()
+    return pairs.get("PRETTY_NAME", platform.system()).strip('"')

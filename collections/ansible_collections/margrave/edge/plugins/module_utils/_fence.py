@@ -1,0 +1,136 @@
+# Copyright: (c) 2026, the Margrave contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The fence: a node serves one runner, its newest call, and repeats what it answered.
+
+`judge` is pure; around it stand the two files that it judges by.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from enum import Enum
+
+from ansible_collections.margrave.edge.plugins.module_utils._errors import ConflictError
+from ansible_collections.margrave.edge.plugins.module_utils._files import (
+    make_folder,
+    read_json,
+    remove_file,
+    write_json,
+)
+from ansible_collections.margrave.edge.plugins.module_utils._layout import Layout
+
+# A deployment that was deleted is remembered, so that a late call cannot bring it back.
+REMEMBERED_SECONDS = 30 * 24 * 3600
+
+
+class Entry(Enum):
+    """What a call may do."""
+
+    ENTER = "enter"  # do the work
+    FINISH = "finish"  # this very call began and never ended: finish it
+    RECORDED = "recorded"  # this very call ended: answer what it answered
+
+
+@dataclass(frozen=True)
+class Fence:
+    """Who calls, in which reign, and which of its calls this is."""
+
+    runner: str
+    epoch: int
+    seq: int
+
+    @property
+    def order(self) -> tuple[int, int]:
+        """Epoch first, then sequence."""
+        return (self.epoch, self.seq)
+
+    def as_dict(self) -> dict:
+        """As it is stored."""
+        return {"runner": self.runner, "epoch": self.epoch, "seq": self.seq}
+
+
+def judge(mark: dict | None, record: dict | None, fence: Fence | None, force: bool) -> Entry:
+    """May this call work here? Raises ConflictError when not."""
+    if fence is None:
+        _unfenced(mark, force)
+        return Entry.ENTER
+    if mark is not None:
+        _claimed(mark, fence)
+    if record is None:
+        return Entry.ENTER
+    last = (record["epoch"], record["seq"])
+    if fence.order < last:
+        raise ConflictError(
+            "fence-passed",
+            f"call {fence.epoch}.{fence.seq} is older than call {last[0]}.{last[1]},"
+            " which this node has seen for the deployment",
+            "nothing was done; a runner that was asleep drops its old work and plans anew",
+        )
+    if fence.order > last:
+        return Entry.ENTER
+    return Entry.FINISH if record.get("result") is None else Entry.RECORDED
+
+
+def _unfenced(mark: dict | None, force: bool) -> None:
+    if mark is not None and not force:
+        raise ConflictError(
+            "claimed",
+            f"this node belongs to runner {mark['runner']} (epoch {mark['epoch']})",
+            "change the deployment in Git, or say force: true",
+        )
+
+
+def _claimed(mark: dict, fence: Fence) -> None:
+    if fence.epoch < mark["epoch"] or (
+        fence.epoch == mark["epoch"] and fence.runner != mark["runner"]
+    ):
+        raise ConflictError(
+            "other-runner",
+            f"this node belongs to runner {mark['runner']} with epoch {mark['epoch']},"
+            f" not to {fence.runner} with epoch {fence.epoch}",
+            "stop one of the two runners, or take the site over: margrave runner takeover",
+        )
+
+
+def judge_stored(layout: Layout, deployment: str, fence: Fence | None, force: bool) -> Entry:
+    """Judge by what the node has stored."""
+    return judge(read_json(layout.mark), read_json(layout.record(deployment)), fence, force)
+
+
+def enter(layout: Layout, deployment: str, fence: Fence, kind: str) -> None:
+    """Claim the node and note the call, durably, before the first change."""
+    make_folder(layout.records)
+    mark = {"runner": fence.runner, "epoch": fence.epoch}
+    if read_json(layout.mark) != mark:
+        write_json(layout.mark, mark)
+    write_json(
+        layout.record(deployment),
+        {**fence.as_dict(), "kind": kind, "result": None, "at": int(time.time())},
+    )
+
+
+def close(layout: Layout, deployment: str, fence: Fence, kind: str, result: dict) -> None:
+    """Note the result, so that the same call gets the same answer."""
+    write_json(
+        layout.record(deployment),
+        {**fence.as_dict(), "kind": kind, "result": result, "at": int(time.time())},
+    )
+
+
+def recorded_result(layout: Layout, deployment: str) -> dict:
+    """What the noted call answered."""
+    record = read_json(layout.record(deployment)) or {}
+    return record.get("result") or {}
+
+
+def forget_old(layout: Layout, now: float) -> None:
+    """Forget deployments that have been gone for long; cheap, done beside a delete."""
+    living = set(layout.known())
+    for name in os.listdir(layout.records):
+        path = layout.record(name)
+        if name not in living and now - os.stat(path).st_mtime > REMEMBERED_SECONDS:
+            remove_file(path)

@@ -1,0 +1,103 @@
+# Copyright: (c) 2026, the Margrave contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Is it healthy? One verdict over containers, pure, and the loop that waits for it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from ansible_collections.margrave.edge.plugins.module_utils._containers import Container
+from ansible_collections.margrave.edge.plugins.module_utils._errors import HealthError
+
+# A container that the engine started again this often will not stay up: no need to wait longer.
+CRASH_LOOP = 3
+STAYS_DOWN = ("", "no", "on-failure")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is certain by now."""
+
+    failed: tuple[str, ...]
+    waiting: tuple[str, ...]
+
+    @property
+    def healthy(self) -> bool:
+        """Nothing failed and nothing has to be waited for."""
+        return not self.failed and not self.waiting
+
+
+@dataclass(frozen=True)
+class Judge:
+    """What to expect: each service's restart policy, and what was so before."""
+
+    services: Mapping[str, str]
+    grace: float
+    restarts_before: Mapping[str, int]
+    ran_before: frozenset
+
+    def verdict(self, containers: Iterable[Container], steady: Mapping[str, float]) -> Verdict:
+        """Judge containers; `steady` tells for how many seconds each has been seen running."""
+        failed: list[str] = []
+        waiting: list[str] = []
+        containers = list(containers)
+        for service in sorted(self.services):
+            mine = [one for one in containers if one.service == service]
+            if not mine:
+                waiting.append(f"{service} has no container yet")
+            for one in mine:
+                self._judge(one, steady.get(one.id, 0.0), failed, waiting)
+        return Verdict(tuple(failed), tuple(waiting))
+
+    def _judge(self, one: Container, steady: float, failed: list[str], waiting: list[str]) -> None:
+        restarts = one.restarts - self.restarts_before.get(one.id, 0)
+        stays_down = self.services[one.service].partition(":")[0] in STAYS_DOWN
+        if restarts >= CRASH_LOOP:
+            failed.append(f"{one.service} crashed {restarts} times (exit code {one.exit_code})")
+        elif one.health == "unhealthy":
+            failed.append(f"{one.service} is unhealthy")
+        elif one.state in ("exited", "dead") and one.exit_code and stays_down:
+            failed.append(f"{one.service} ended with exit code {one.exit_code}")
+        elif one.state in ("exited", "dead") and stays_down:
+            return  # a job that is done
+        elif one.state != "running":
+            waiting.append(f"{one.service} is {one.state}")
+        elif one.health == "starting":
+            waiting.append(f"{one.service} is starting")
+        elif not one.health and one.id not in self.ran_before and steady < self.grace:
+            waiting.append(f"{one.service} has run for {steady:.0f} of {self.grace:.0f} s")
+
+
+def wait(
+    judge: Judge,
+    look: Callable[[], list[Container]],
+    until: float,
+    limit: float,
+    safe_point: Callable[[], None],
+) -> list[Container]:
+    """Wait until all is healthy and give the containers; HealthError when that fails."""
+    since: dict[str, float] = {}
+    pause = 0.02
+    while True:
+        now = time.monotonic()
+        containers = look()
+        running = {one.id for one in containers if one.state == "running"}
+        since = {one: since.get(one, now) for one in running}
+        verdict = judge.verdict(containers, {one: now - start for one, start in since.items()})
+        if verdict.healthy:
+            return containers
+        if verdict.failed:
+            raise _unhealthy("; ".join(verdict.failed))
+        if now > until:
+            raise _unhealthy(f"not healthy after {limit:.0f} s: " + "; ".join(verdict.waiting))
+        safe_point()
+        time.sleep(pause)
+        pause = min(pause * 1.5, 0.25)
+
+
+def _unhealthy(finding: str) -> HealthError:
+    return HealthError("not-healthy", finding, "look at the container's log: podman logs")

@@ -1,0 +1,44 @@
+# Copyright: (c) 2026, the Margrave contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The journal: what a call is about to do, durable before it does it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+from ansible_collections.margrave.edge.plugins.module_utils._files import (
+    make_folder,
+    read_json,
+    write_json,
+)
+from ansible_collections.margrave.edge.plugins.module_utils._layout import Folder
+
+DONE = "done"
+
+
+@dataclass
+class Journal:
+    """One call's notes; `phase` is what was begun last, `done` when the call ended."""
+
+    folder: Folder
+    notes: dict = field(default_factory=dict)
+
+    @classmethod
+    def stored(cls, folder: Folder) -> dict | None:
+        """The notes of the last call, or None when there was none."""
+        return read_json(folder.journal)
+
+    @classmethod
+    def unfinished(cls, folder: Folder) -> dict | None:
+        """The notes of a call that never ended, or None."""
+        notes = cls.stored(folder)
+        return notes if notes is not None and notes.get("phase") != DONE else None
+
+    def begin(self, phase: str, **more: object) -> None:
+        """Note the step that comes now."""
+        self.notes.update(more, phase=phase, at=int(time.time()))
+        make_folder(self.folder.path)
+        write_json(self.folder.journal, self.notes)

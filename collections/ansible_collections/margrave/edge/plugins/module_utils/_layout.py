@@ -1,0 +1,91 @@
+# Copyright: (c) 2026, the Margrave contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Where things stand on a node (fixed: contracts.md section 7)."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+STATE = "/var/lib/margrave"
+# Locks die with the machine, as the processes that held them do.
+RUN = "/run/margrave"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The node's folders; tests give others."""
+
+    root: str = STATE
+    run: str = RUN
+
+    @property
+    def mark(self) -> str:
+        """Which runner claimed the node."""
+        return os.path.join(self.root, "fence.json")
+
+    @property
+    def records(self) -> str:
+        """The highest fence of each deployment, with the result of its call."""
+        return os.path.join(self.root, "fences")
+
+    def record(self, deployment: str) -> str:
+        """The highest fence that this deployment has seen."""
+        return os.path.join(self.records, deployment)
+
+    @property
+    def deployments(self) -> str:
+        """All deployments of the node."""
+        return os.path.join(self.root, "deployments")
+
+    def deployment(self, deployment: str) -> Folder:
+        """One deployment's folder."""
+        return Folder(os.path.join(self.deployments, deployment))
+
+    def known(self) -> list[str]:
+        """Ids of deployments that have a folder."""
+        try:
+            return sorted(os.listdir(self.deployments))
+        except FileNotFoundError:
+            return []
+
+
+@dataclass(frozen=True)
+class Folder:
+    """One deployment on the node."""
+
+    path: str
+
+    @property
+    def journal(self) -> str:
+        """What is being done, written before each step."""
+        return os.path.join(self.path, "journal.json")
+
+    @property
+    def releases(self) -> str:
+        """All releases that are kept."""
+        return os.path.join(self.path, "releases")
+
+    def release(self, release: str) -> str:
+        """The real path that Compose runs with."""
+        return os.path.join(self.releases, release)
+
+    def link(self, name: str) -> str:
+        """`current` or `previous`."""
+        return os.path.join(self.path, name)
+
+    def linked(self, name: str) -> str | None:
+        """The release that a link names, or None."""
+        try:
+            return os.path.basename(os.readlink(self.link(name)))
+        except OSError:
+            return None
+
+    def kept(self) -> list[str]:
+        """The releases that have a folder."""
+        try:
+            return sorted(os.listdir(self.releases))
+        except FileNotFoundError:
+            return []

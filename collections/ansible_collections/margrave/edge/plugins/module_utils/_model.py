@@ -1,0 +1,79 @@
+# Copyright: (c) 2026, the Margrave contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The resolved Compose model of a component as a value: images, labels. Pure."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ansible_collections.margrave.edge.plugins.module_utils._containers import (
+    COMPONENT,
+    DEPLOYMENT,
+    REVISION,
+)
+
+OURS = (DEPLOYMENT, REVISION, COMPONENT)
+
+
+@dataclass(frozen=True)
+class Existing:
+    """Labels of networks and volumes that are there, by their names on the node.
+
+    Labels of a network or volume cannot change without making it anew, which would cut every
+    connection or lose the data: they keep those of the revision that made them.
+    """
+
+    networks: Mapping[str, dict] = field(default_factory=dict)
+    volumes: Mapping[str, dict] = field(default_factory=dict)
+
+
+def images(model: dict) -> dict[str, str]:
+    """The image of each service."""
+    return {name: one["image"] for name, one in services(model).items() if one.get("image")}
+
+
+def services(model: dict) -> dict[str, dict]:
+    """The services by name."""
+    return model.get("services") or {}
+
+
+def labelled(model: dict, ours: dict[str, str], before: dict | None, existing: Existing) -> dict:
+    """The model with our labels on all that it makes.
+
+    `margrave.revision` is the revision that gave a thing its present shape: a service that is the
+    same as in the model before keeps its label, and thereby its container.
+    """
+    model = copy.deepcopy(model)
+    past = services(before) if before else {}
+    for name, service in services(model).items():
+        kept = past.get(name)
+        same = kept is not None and without_ours(kept) == without_ours(service)
+        own = {key: kept["labels"][key] for key in OURS} if same and kept else ours
+        service["labels"] = {**(service.get("labels") or {}), **own}
+    for kind, there in (("networks", existing.networks), ("volumes", existing.volumes)):
+        for one in (model.get(kind) or {}).values():
+            if not one.get("external"):
+                past_labels = there.get(one.get("name", ""), {})
+                own = {name: past_labels.get(name, text) for name, text in ours.items()}
+                one["labels"] = {**(one.get("labels") or {}), **own}
+    return model
+
+
+def without_ours(service: dict) -> dict:
+    """A service without our labels, to compare what its author wrote."""
+    labels = {key: text for key, text in (service.get("labels") or {}).items() if key not in OURS}
+    return {**service, "labels": labels}
+
+
+def volume_names(model: dict) -> list[str]:
+    """Names on the node of the volumes that the model makes."""
+    volumes = model.get("volumes") or {}
+    return sorted(
+        one["name"]
+        for one in volumes.values()
+        if one and one.get("name") and not one.get("external")
+    )

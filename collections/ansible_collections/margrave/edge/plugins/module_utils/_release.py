@@ -1,0 +1,91 @@
+# Copyright: (c) 2026, the Margrave contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A release on the node: what was made ready, from what, and whether it ever ran healthy."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, dataclass, field
+
+from ansible_collections.margrave.edge.plugins.module_utils._files import read_json, write_json
+from ansible_collections.margrave.edge.plugins.module_utils._layout import Folder
+
+FILE = "release.json"
+
+
+@dataclass
+class Part:
+    """One component of a release."""
+
+    name: str
+    digest: str
+    project: str
+    timeout: int | None = None
+    # service -> {"reference", "id", "ours"}: ours, when a call of this collection fetched it
+    images: dict = field(default_factory=dict)
+    # service -> {"hash", "count", "finished"} of its containers when they were healthy
+    services: dict = field(default_factory=dict)
+    volumes: list = field(default_factory=list)
+
+
+@dataclass
+class Release:
+    """One release; `proven` once it ran healthy here."""
+
+    release: str
+    revision: str
+    version: str | None
+    name: str
+    application: str
+    health: dict
+    parts: list[Part]
+    proven: bool = False
+
+    @property
+    def components(self) -> list[str]:
+        """Names of its components, in order."""
+        return [part.name for part in self.parts]
+
+    def references(self) -> list[str]:
+        """All its image names."""
+        return sorted({one["reference"] for part in self.parts for one in part.images.values()})
+
+    def store(self, folder: Folder) -> None:
+        """Write it durably; its presence says that the release's folder is complete."""
+        stored = asdict(self)
+        stored["components"] = stored.pop("parts")
+        write_json(os.path.join(folder.release(self.release), FILE), stored)
+
+
+def load(folder: Folder, release: str | None) -> Release | None:
+    """A release that is complete on the disk, or None."""
+    if release is None:
+        return None
+    stored = read_json(os.path.join(folder.release(release), FILE))
+    if stored is None:
+        return None
+    parts = [Part(**part) for part in stored.pop("components")]
+    return Release(parts=parts, **stored)
+
+
+def all_of(folder: Folder) -> list[Release]:
+    """All complete releases of a deployment."""
+    found = (load(folder, name) for name in folder.kept())
+    return [one for one in found if one is not None]
+
+
+def component_folder(folder: Folder, release: str, component: str) -> str:
+    """Where a component's content stands: the project directory of Compose."""
+    return os.path.join(folder.release(release), "components", component)
+
+
+def env_path(folder: Folder, release: str, component: str) -> str:
+    """The component's variables."""
+    return os.path.join(folder.release(release), f"{component}.env")
+
+
+def model_path(folder: Folder, release: str, component: str) -> str:
+    """The resolved model that Compose runs, also when it is gone back to."""
+    return os.path.join(folder.release(release), f"{component}.compose.json")

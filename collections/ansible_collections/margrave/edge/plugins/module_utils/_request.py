@@ -1,0 +1,133 @@
+# Copyright: (c) 2026, the Margrave contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a call asks for, checked: no name from outside becomes a path or a word unchecked."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
+from ansible_collections.margrave.edge.plugins.module_utils._fence import Fence
+
+UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+RELEASE = re.compile(r"[0-9a-f]{64}")
+COMPONENT = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,98}[A-Za-z0-9])?")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """One component as it is wanted."""
+
+    name: str
+    archive: str
+    digest: str
+    variables: Mapping[str, str]
+    timeout: int | None
+
+
+@dataclass(frozen=True)
+class Request:
+    """One call's parameters."""
+
+    deployment: str
+    name: str
+    application: str
+    version: str | None
+    revision: str | None
+    release: str | None
+    components: tuple[Wanted, ...]
+    health: Mapping[str, int]
+    policy: Mapping[str, Any]
+    logins: Mapping[str, dict]
+    fence: Fence | None
+    force: bool
+    request_id: str | None
+    remove_volumes: bool = False
+    to_release: str = "previous"
+
+    def project(self, component: str) -> str:
+        """Compose's project: stable over releases, and nobody else's."""
+        plain = re.sub(r"[^a-z0-9_-]", "-", component.lower())
+        # Two components that differ in what Compose cannot tell apart must not share a project.
+        if plain != component:
+            plain += "-" + hashlib.sha256(component.encode()).hexdigest()[:6]
+        return f"margrave-{self.deployment.replace('-', '')[:12]}-{plain}"
+
+
+def read(params: Mapping[str, Any]) -> Request:
+    """The request, or ConfigError with the parameter that is wrong."""
+    deployment = str(params["deployment"]).lower()
+    _must(UUID, deployment, "deployment", "a UUID")
+    revision, release = params.get("revision"), params.get("release")
+    if revision is not None:
+        _must(DIGEST, revision, "revision", "sha256: and 64 hex digits")
+        release = release or hashlib.sha256(revision.encode()).hexdigest()
+    if release is not None:
+        _must(RELEASE, release, "release", "64 hex digits")
+    to_release = params.get("to_release") or "previous"
+    if to_release != "previous":
+        _must(RELEASE, to_release, "to_release", "previous or 64 hex digits")
+    return Request(
+        deployment=deployment,
+        name=params.get("name") or "",
+        application=params.get("application") or "",
+        version=params.get("version"),
+        revision=revision,
+        release=release,
+        components=_components(params.get("components") or []),
+        health=params.get("health") or {"timeout": 60, "grace": 5},
+        policy=params.get("policy") or {},
+        logins={one["host"]: one for one in params.get("registries") or []},
+        fence=_fence(params.get("fence")),
+        force=bool(params.get("force")),
+        request_id=params.get("request_id"),
+        remove_volumes=params.get("volumes") == "remove",
+        to_release=to_release,
+    )
+
+
+def _fence(given: Mapping[str, Any] | None) -> Fence | None:
+    if not given:
+        return None
+    runner = str(given["runner"]).lower()
+    _must(UUID, runner, "fence.runner", "a UUID")
+    return Fence(runner, int(given["epoch"]), int(given["seq"]))
+
+
+def _components(given: list) -> tuple[Wanted, ...]:
+    names = [one["name"] for one in given]
+    for name in names:
+        _must(COMPONENT, name, "components.name", "letters, digits, dots, dashes")
+        if names.count(name) > 1:
+            raise ConfigError("component-twice", f"components: {name} is there twice", "keep one")
+    for one in given:
+        _must(DIGEST, one.get("digest") or "", f"components.{one['name']}.digest", "sha256:…")
+    return tuple(
+        Wanted(
+            name=one["name"],
+            archive=one.get("archive") or "",
+            digest=one["digest"],
+            variables={key: _text(value) for key, value in (one.get("variables") or {}).items()},
+            timeout=one.get("timeout"),
+        )
+        for one in given
+    )
+
+
+def _text(value: object) -> str:
+    """A value as Compose sees it: YAML's own words for truth and nothing."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "" if value is None else str(value)
+
+
+def _must(pattern: re.Pattern, text: str, where: str, rule: str) -> None:
+    if not pattern.fullmatch(text):
+        raise ConfigError("parameter", f'{where}: "{text}" is not {rule}', f"give {rule}")

@@ -1,0 +1,147 @@
+# Copyright: (c) 2026, the Margrave contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What every workload module's `main` does: parameters, fence, lock, the work, the answer."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable
+from typing import Any
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.margrave.edge.plugins.module_utils import _fence, _request
+from ansible_collections.margrave.edge.plugins.module_utils._call import Call
+from ansible_collections.margrave.edge.plugins.module_utils._errors import (
+    ConflictError,
+    DiskError,
+    EdgeError,
+    InternalError,
+)
+from ansible_collections.margrave.edge.plugins.module_utils._journal import DONE
+from ansible_collections.margrave.edge.plugins.module_utils._layout import Layout
+from ansible_collections.margrave.edge.plugins.module_utils._lock import Lock
+from ansible_collections.margrave.edge.plugins.module_utils._result import Result
+
+Work = Callable[[Call], None]
+FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+def run(kind: str, spec: dict, work: Work, more: Callable[[], dict] | None = None) -> None:
+    """Do one operation and answer."""
+    # The parameters carry secrets' values: they stay out of the node's system log.
+    module = AnsibleModule(argument_spec=spec, supports_check_mode=True, no_log=True)
+    answer = operate(kind, module.params, module.check_mode, work, Layout(), more)
+    if module._diff and answer["changed"]:
+        answer["diff"] = _diff(answer.pop("before"), answer)
+    answer.pop("before", None)
+    # Nor do they come back in the answer, where Ansible would repeat them all.
+    answer["invocation"] = {"module_args": {"deployment": module.params["deployment"]}}
+    if answer["error"]:
+        module.fail_json(msg=_sentence(answer["error"]), **answer)
+    module.exit_json(**answer)
+
+
+def operate(
+    kind: str,
+    params: dict[str, Any],
+    check: bool,
+    work: Work,
+    layout: Layout,
+    more: Callable[[], dict] | None = None,
+) -> dict:
+    """The answer of one call; every error of ours is in it, not raised."""
+    try:
+        request = _request.read(params)
+    except EdgeError as error:
+        return _refused(error)
+    call = Call(request, kind, layout, check)
+    if check:
+        return _work(call, work, more)
+    call.lock = Lock(layout.run, request.deployment, request.fence)
+    try:
+        return _under_lock(call, work, more)
+    finally:
+        call.lock.release()
+
+
+def _under_lock(call: Call, work: Work, more: Callable[[], dict] | None) -> dict:
+    request, layout = call.request, call.layout
+    assert call.lock is not None
+    try:
+        entry = _fence.judge_stored(layout, request.deployment, request.fence, request.force)
+        call.lock.acquire(ask_to_stop=entry is _fence.Entry.ENTER)
+        # Others may have come and gone while this call waited.
+        entry = _fence.judge_stored(layout, request.deployment, request.fence, request.force)
+        if entry is _fence.Entry.RECORDED:
+            return {**_fence.recorded_result(layout, request.deployment), "before": None}
+        if request.fence and entry is _fence.Entry.ENTER:
+            _fence.enter(layout, request.deployment, request.fence, call.kind)
+    except EdgeError as error:
+        return _refused(error)
+    except OSError as error:
+        return _refused(_translated(error))
+    answer = _work(call, work, more)
+    if request.fence:
+        _remember(call, answer)
+    return answer
+
+
+def _remember(call: Call, answer: dict) -> None:
+    """Record the answer for the same call asked again."""
+    result = {key: value for key, value in answer.items() if key != "before"}
+    try:
+        assert call.request.fence is not None
+        fence, deployment = call.request.fence, call.request.deployment
+        _fence.close(call.layout, deployment, fence, call.kind, result)
+    except OSError:
+        return  # a full disk: the same call again finds no result, and finishes instead
+
+
+def _work(call: Call, work: Work, more: Callable[[], dict] | None) -> dict:
+    before = None
+    try:
+        before = call.folder.linked("current")
+        work(call)
+    except (EdgeError, OSError) as error:
+        ours = error if isinstance(error, EdgeError) else _translated(error)
+        call.result.state = "FAILED"
+        call.result.error = ours.as_dict()
+        _end_journal(call, ours)
+    answer = call.result.as_dict()
+    if more is not None and not answer["error"]:
+        answer.update(more())
+    return {**answer, "before": before}
+
+
+def _end_journal(call: Call, error: EdgeError) -> None:
+    """Note that this call ended; one that a newer call stopped is left for that call to finish."""
+    begun = "phase" in call.journal.notes
+    if begun and not isinstance(error, ConflictError):
+        try:
+            call.journal.begin(DONE, error=error.as_dict())
+        except OSError:
+            return  # a full disk: the journal says unfinished, and the next call finishes
+
+
+def _translated(error: OSError) -> EdgeError:
+    if error.errno in FULL:
+        return DiskError("disk-full", f"{error}", "make room on the node")
+    return InternalError("os", f"{error}", "look at the node; then report this as a defect")
+
+
+def _refused(error: EdgeError) -> dict:
+    """The answer of a call that was not let in: it changed nothing and knows nothing."""
+    return {**Result(error=error.as_dict()).as_dict(), "before": None}
+
+
+def _sentence(error: dict) -> str:
+    return f"{error['message']} ({error['cure']})" if error["cure"] else error["message"]
+
+
+def _diff(before: str | None, answer: dict) -> dict:
+    return {
+        "before": {"release": before},
+        "after": {"release": None if answer["state"] == "DELETED" else answer["release"]},
+    }

@@ -1,0 +1,98 @@
+# Copyright: (c) 2026, the Margrave contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Argument specifications that the workload modules share."""
+
+from __future__ import annotations
+
+
+def fence() -> dict:
+    """Who calls, and whether a person insists."""
+    return {
+        "deployment": {"type": "str", "required": True},
+        "fence": {
+            "type": "dict",
+            "options": {
+                "runner": {"type": "str", "required": True},
+                "epoch": {"type": "int", "required": True},
+                "seq": {"type": "int", "required": True},
+            },
+        },
+        "force": {"type": "bool", "default": False},
+        "request_id": {"type": "str"},
+    }
+
+
+def guard() -> dict:
+    """What a release may do here, and how long it may take to be healthy."""
+    return {
+        "health": {
+            "type": "dict",
+            "apply_defaults": True,
+            "options": {
+                "timeout": {"type": "int", "default": 60},
+                "grace": {"type": "int", "default": 5},
+            },
+        },
+        "policy": {
+            "type": "dict",
+            "apply_defaults": True,
+            "options": {
+                "privileged": _switch(),
+                "host_paths": _list([]),
+                "devices": _list([]),
+                "host_namespaces": _switch(),
+                "capabilities": _list([]),
+                "registries": _list(["*"]),
+            },
+        },
+        "registries": {
+            "type": "list",
+            "elements": "dict",
+            "default": [],
+            "options": {
+                "host": {"type": "str", "required": True},
+                "username": {"type": "str", "default": ""},
+                "password": {"type": "str", "default": "", "no_log": True},
+            },
+        },
+    }
+
+
+def content() -> dict:
+    """What is to run."""
+    return {
+        "name": {"type": "str", "required": True},
+        "application": {"type": "str", "required": True},
+        "version": {"type": "str"},
+        "revision": {"type": "str", "required": True},
+        "release": {"type": "str"},
+        "profile": {"type": "str", "choices": ["compose"], "default": "compose"},
+        "components": {
+            "type": "list",
+            "elements": "dict",
+            "required": True,
+            "options": {
+                "name": {"type": "str", "required": True},
+                "src": {"type": "path"},
+                "archive": {"type": "str"},
+                "digest": {"type": "str"},
+                "variables": {"type": "dict", "default": {}},
+                "timeout": {"type": "int"},
+            },
+        },
+    }
+
+
+def apply() -> dict:
+    """The parameters of workload_install and workload_update."""
+    return {**fence(), **content(), **guard()}
+
+
+def _switch() -> dict:
+    return {"type": "str", "choices": ["allow", "deny"], "default": "deny"}
+
+
+def _list(default: list[str]) -> dict:
+    return {"type": "list", "elements": "str", "default": default}

@@ -1,0 +1,141 @@
+#!/usr/bin/python
+# Copyright: (c) 2026, the Margrave contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Take an application off a node."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+---
+module: workload_delete
+short_description: Take an application off a node
+version_added: 0.1.0
+description:
+  - Ends its containers, removes them with their networks and its releases.
+  - Removes the images that were fetched for it and that nothing else needs.
+  - Keeps named volumes unless told otherwise.
+  - Leaves everything alone that does not carry the deployment's label.
+author:
+  - The Margrave contributors (@margrave)
+extends_documentation_fragment:
+  - margrave.edge.attributes
+  - margrave.edge.workload
+options:
+  volumes:
+    description: What becomes of the data in named volumes.
+    type: str
+    choices: [keep, remove]
+    default: keep
+seealso:
+  - module: margrave.edge.workload_install
+"""
+
+EXAMPLES = r"""
+- name: Take storefront off, and keep its data
+  margrave.edge.workload_delete:
+    deployment: 3f2a9c01-6d3e-4b2c-9d4e-0a1b2c3d4e5f
+"""
+
+RETURN = r"""
+state:
+  description: V(INSTALLED), V(FAILED) or V(DELETED).
+  returned: always
+  type: str
+  sample: INSTALLED
+revision:
+  description: The revision that really runs afterwards, or null.
+  returned: always
+  type: str
+  sample: sha256:5886b780446935c6db8ff1c77d264563ff1a5c88366493ac26b988017e0681de
+version:
+  description: The version that really runs afterwards, or null.
+  returned: always
+  type: str
+  sample: 1.1.0
+release:
+  description: The release that really runs afterwards, or null.
+  returned: always
+  type: str
+  sample: 49b2725982c5e0c6e2f3dbfa8c81f5a82f40708777065952e29da51731510bfb
+previous_revision:
+  description: The revision that ran healthy before, or null.
+  returned: always
+  type: str
+  sample: sha256:49b2725982c5e0c6e2f3dbfa8c81f5a82f40708777065952e29da51731510bfb
+rolled_back:
+  description: Whether this call failed and went back to what ran before.
+  returned: always
+  type: bool
+  sample: false
+phase:
+  description: The last phase that began; V(done) after all of them.
+  returned: always
+  type: str
+  sample: done
+components:
+  description: How each component stands.
+  returned: always
+  type: list
+  elements: dict
+  sample: [{name: storefront, state: INSTALLED, error: null}]
+health:
+  description: V(healthy), V(degraded) or V(unknown).
+  returned: always
+  type: str
+  sample: healthy
+images:
+  description: Images of what runs; of a deletion, the images that were removed.
+  returned: always
+  type: list
+  elements: str
+  sample: ["registry.example.com/storefront-web@sha256:5886b780446935c6db8f"]
+volumes_kept:
+  description: Named volumes that a deletion left.
+  returned: always
+  type: list
+  elements: str
+  sample: []
+durations:
+  description: Seconds that each step took.
+  returned: always
+  type: dict
+  sample: {prefetch: 0.1, switch: 0.9, health: 0.4}
+error:
+  description: Why it failed, with C(class), C(code), C(message) and C(cure); null when it did not.
+  returned: always
+  type: dict
+  sample:
+    class: health
+    code: not-healthy
+    message: web is unhealthy
+    cure: "look at the container's log: podman logs"
+deleted:
+  description: Whether nothing of it is left.
+  returned: success
+  type: bool
+  sample: true
+exit_code:
+  description: Always 0, as reports of a deletion carry it.
+  returned: success
+  type: int
+  sample: 0
+"""
+
+from ansible_collections.margrave.edge.plugins.module_utils import _spec
+from ansible_collections.margrave.edge.plugins.module_utils._delete import delete
+from ansible_collections.margrave.edge.plugins.module_utils._shell import run
+
+
+def main() -> None:
+    """Do it and answer."""
+    spec = {
+        **_spec.fence(),
+        "volumes": {"type": "str", "choices": ["keep", "remove"], "default": "keep"},
+    }
+    run("delete", spec, delete, more=lambda: {"deleted": True, "exit_code": 0})
+
+
+if __name__ == "__main__":
+    main()

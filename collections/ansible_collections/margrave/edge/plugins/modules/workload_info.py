@@ -1,0 +1,118 @@
+#!/usr/bin/python
+# Copyright: (c) 2026, the Margrave contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Tell how applications on a node stand."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+---
+module: workload_info
+short_description: Tell how applications on a node stand
+version_added: 0.1.0
+description:
+  - One look at the container engine and one at the node's folders.
+  - Nothing is written, no runner is asked.
+author:
+  - The Margrave contributors (@margrave)
+extends_documentation_fragment:
+  - margrave.edge.attributes.info
+options:
+  deployment:
+    description: Only this one; all that are on the node when left out.
+    type: str
+"""
+
+EXAMPLES = r"""
+- name: See what runs here
+  margrave.edge.workload_info:
+  register: here
+"""
+
+RETURN = r"""
+workloads:
+  description: One entry for each deployment.
+  returned: always
+  type: list
+  elements: dict
+  contains:
+    deployment:
+      description: Its id.
+      type: str
+      returned: always
+    name:
+      description: Its name.
+      type: str
+      returned: always
+    application:
+      description: The application's id.
+      type: str
+      returned: always
+    revision:
+      description: The revision that was last proven healthy and is to run, or null.
+      type: str
+      returned: always
+    version:
+      description: Its version, or null.
+      type: str
+      returned: always
+    release:
+      description: Its release, or null.
+      type: str
+      returned: always
+    previous_revision:
+      description: What a rollback would go to, or null.
+      type: str
+      returned: always
+    state:
+      description: V(INSTALLED), V(FAILED), or what an unfinished call was doing.
+      type: str
+      returned: always
+    health:
+      description: V(healthy), V(degraded) or V(unknown).
+      type: str
+      returned: always
+    drift:
+      description:
+        - Each way in which what runs differs.
+        - Has C(component), C(service), C(what) and C(detail).
+      type: list
+      elements: dict
+      returned: always
+    components:
+      description: How each component stands.
+      type: list
+      elements: dict
+      returned: always
+    volumes:
+      description: Its named volumes.
+      type: list
+      elements: str
+      returned: always
+    journal:
+      description: The notes of a call that never ended.
+      type: dict
+      returned: when there is one
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.margrave.edge.plugins.module_utils._engine import required
+from ansible_collections.margrave.edge.plugins.module_utils._errors import EdgeError
+from ansible_collections.margrave.edge.plugins.module_utils._info import workloads
+from ansible_collections.margrave.edge.plugins.module_utils._layout import Layout
+
+
+def main() -> None:
+    """Look and answer."""
+    module = AnsibleModule(argument_spec={"deployment": {"type": "str"}}, supports_check_mode=True)
+    try:
+        found = workloads(Layout(), required(), module.params["deployment"])
+    except EdgeError as error:
+        module.fail_json(msg=error.message, error=error.as_dict(), workloads=[])
+    module.exit_json(changed=False, workloads=found)
+
+
+if __name__ == "__main__":
+    main()

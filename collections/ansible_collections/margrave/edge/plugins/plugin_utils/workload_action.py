@@ -1,0 +1,64 @@
+# Copyright: (c) 2026, the Margrave contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the actions of workload modules do: pack each component's folder, call the module."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible.errors import AnsibleActionFail
+from ansible.plugins.action import ActionBase
+from ansible_collections.margrave.edge.plugins.plugin_utils import packing
+
+
+class WorkloadAction(ActionBase):
+    """One call of the module of the same name, with the content in its parameters."""
+
+    # Everything travels in the parameters, so no file needs to be copied beside the module.
+    TRANSFERS_FILES = False
+    _requires_connection = True
+
+    def run(self, tmp: Any = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Pack, call, and give the module's answer without repeating the parameters."""
+        result = super().run(tmp, task_vars)
+        arguments = dict(self._task.args)
+        components = arguments.get("components")
+        if components is not None:
+            arguments["components"] = self._with_content(components)
+        result.update(self._execute_module(module_args=arguments, task_vars=task_vars))
+        return result
+
+    def _with_content(self, components: Any) -> list[dict[str, Any]]:
+        if not isinstance(components, list) or not all(isinstance(c, dict) for c in components):
+            raise AnsibleActionFail("components: is not a list of mappings (see ansible-doc)")
+        return [self._packed(dict(one)) for one in components]
+
+    def _packed(self, component: dict[str, Any]) -> dict[str, Any]:
+        src = component.pop("src", None)
+        if src is None:
+            if not component.get("archive"):
+                raise AnsibleActionFail(
+                    f"components.{component.get('name')}.src: is missing (give the folder)"
+                )
+            return component
+        archive = packing.packed(self._loader.path_dwim(src))
+        found = packing.digest(archive)
+        wanted = component.setdefault("digest", found) or found
+        if wanted != found:
+            raise AnsibleActionFail(
+                f"components.{component.get('name')}: {src} has digest {found}, wanted is {wanted}"
+                " (publish the application again)",
+                result={"error": _mismatch(str(component.get("name")), found, wanted)},
+            )
+        return {**component, "digest": found, "archive": packing.text(archive)}
+
+
+def _mismatch(name: str, found: str, wanted: str) -> dict[str, str]:
+    return {
+        "class": "image",
+        "code": "digest-mismatch",
+        "message": f"components.{name}: content has digest {found}, wanted is {wanted}",
+        "cure": "publish the application again; what runs stays as it is",
+    }
