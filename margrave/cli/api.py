@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 # Longer than the controller's comment lines on a quiet stream, so silence means a lost link.
 STREAM_SILENCE = 60.0
-PAGE = 500
+# The most that the controller gives at once.
+PAGE = 200
 
 
 @dataclass(frozen=True, slots=True)

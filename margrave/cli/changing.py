@@ -12,6 +12,7 @@ import click
 from margrave.cli import tables, values
 from margrave.cli.exits import Exit, Problem
 from margrave.cli.output import lively
+from margrave.cli.paths import at
 from margrave.errors import Conflict, NotFound
 
 if TYPE_CHECKING:
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
     from margrave.cli.api import Api
     from margrave.cli.output import Output
 
-DEPLOYMENTS = "/api/v1/deployments"
-ACTIONS = "/api/v1/deployments/actions"
+DEPLOYMENTS = at("deployments")
+ACTIONS = at("deployments", "actions")
+PLANS = at("plans")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ def wish(
 ) -> Wish:
     """`APP[@VERSION]` with its options; without a version the newest one is meant."""
     app, _, version = words.partition("@")
-    version = version or str(_known(api, f"/api/v1/apps/{app}", words)["version"])
+    version = version or str(_known(api, at("apps", app), words)["version"])
     parameters = typed(api, app, version, pairs)
     unique = tuple(dict.fromkeys(sites))
     return Wish(app, version, name or app, unique, parameters, extra)
@@ -78,7 +80,7 @@ def typed(api: Api, app: str, version: str, pairs: Sequence[tuple[str, str]]) ->
     """`--set` values by the types that this version declares; asks only when there are some."""
     if not pairs:
         return {}
-    path = f"/api/v1/apps/{app}/versions/{version}"
+    path = at("apps", app, "versions", version)
     found = _known(api, path, f"{app}@{version}")
     return values.typed(pairs, found.get("parameters") or [])
 
@@ -117,7 +119,7 @@ def send(api: Api, asked: list[tuple[str, dict[str, Any]]]) -> list[dict[str, An
     that what the second would be refused for does not leave the first alone."""
     if len(asked) > 1:
         for _, body in asked:
-            api.post("/api/v1/plans", body)
+            api.post(PLANS, body)
     return [api.post(path, body, key=str(uuid.uuid4())) for path, body in asked]
 
 
@@ -139,7 +141,7 @@ def placements_before(
     return {
         (str(one["id"]), str(row["node"])): row
         for one in found
-        for row in api.items(f"{DEPLOYMENTS}/{one['id']}/placements")
+        for row in api.items(at("deployments", one["id"], "placements"))
     }
 
 

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from margrave.cli.exits import Misuse, Problem
+from margrave.cli.paths import at
 from margrave.errors import NotFound
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def deployments(
     if re.fullmatch(UUID, wanted):
         return _within([_by_id(api, wanted)], sites, wanted)
     for state in (None, "DELETED") if deleted else (None,):
-        named = api.items("/api/v1/deployments", name=wanted, state=state)
+        named = api.items(at("deployments"), name=wanted, state=state)
         if not named and re.fullmatch(BEGINNING, wanted):
             named = _beginning(api, wanted, state)
         if named:
@@ -46,7 +47,7 @@ def one_deployment(api: Api, wanted: str, sites: Sequence[str] = ()) -> dict[str
 
 def _by_id(api: Api, wanted: str) -> dict[str, Any]:
     try:
-        found: dict[str, Any] = api.get(f"/api/v1/deployments/{wanted.lower()}")
+        found: dict[str, Any] = api.get(at("deployments", wanted.lower()))
     except Problem as problem:
         if problem.status != 404:
             raise
@@ -55,7 +56,7 @@ def _by_id(api: Api, wanted: str) -> dict[str, Any]:
 
 
 def _beginning(api: Api, wanted: str, state: str | None) -> list[dict[str, Any]]:
-    listed = api.items("/api/v1/deployments", state=state)
+    listed = api.items(at("deployments"), state=state, q=wanted.lower())
     found = [one for one in listed if str(one["id"]).startswith(wanted.lower())]
     if len(found) > 1:
         ids = ", ".join(str(one["id"]) for one in found[:5])
@@ -78,9 +79,7 @@ def node(api: Api, wanted: str, site: str | None = None) -> dict[str, Any]:
     before, slash, name = wanted.rpartition("/")
     site = before if slash else site
     found = [
-        one
-        for one in api.items("/api/v1/nodes")
-        if one["name"] == name and site in (None, one["site"])
+        one for one in api.items(at("nodes")) if one["name"] == name and site in (None, one["site"])
     ]
     if not found:
         raise NotFound(f"no node is called {wanted!r}", "margrave node list")

@@ -121,6 +121,7 @@ FINDINGS: Final[Columns] = [
     ("FINDING", lambda row: row.get("message") or row.get("detail")),
     *pick("cure"),
 ]
+STEPS: Final[Columns] = pick("step", "ok", "detail", "at")
 CHECKS: Final[Columns] = pick("name", "ok", "detail", "cure")
 PLAN: Final[Columns] = [
     ("NODE", where),

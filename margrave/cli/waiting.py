@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from margrave.cli import tables
 from margrave.cli.exits import Problem, TimedOut
+from margrave.cli.paths import at
 from margrave.errors import MargraveError, Unreachable
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ class Follower:
 
     def _published(self, request: str) -> Row | None:
         self._missing = f"request {request}, which is not published"
-        found: Row = self._api.get(f"/api/v1/requests/{request}")
+        found: Row = self._api.get(at("requests", request))
         if found["state"] in LOST:
             error = found.get("error")
             told = error.get("message") if isinstance(error, Mapping) else error
@@ -120,8 +121,8 @@ class Follower:
         return found if found["state"] == "published" else None
 
     def _ended(self, name: str, request: Row, goal: Goal, seen: float) -> Ended | None:
-        deployment: Row = self._api.get(f"/api/v1/deployments/{name}")
-        placements = newest(self._api.items(f"/api/v1/deployments/{name}/placements"))
+        deployment: Row = self._api.get(at("deployments", name))
+        placements = newest(self._api.items(at("deployments", name, "placements")))
         where = f"{deployment['name']} at {deployment['site']}"
         self._missing = f"{where}, which is {deployment['state']}"
         self._show(deployment, placements)

@@ -9,6 +9,7 @@ import click
 
 from margrave.cli.exits import Problem
 from margrave.cli.output import lively
+from margrave.cli.paths import at
 from margrave.errors import Unreachable
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from margrave.cli.api import Api, Event
 
-EVENTS = "/api/v1/events"
+EVENTS = at("events")
 # A controller that is being restarted is back within seconds; one that is full says 503.
 PAUSES = (0.5, 1.0, 2.0, 5.0)
 

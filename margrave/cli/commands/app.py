@@ -11,6 +11,7 @@ from margrave.cli import tables
 from margrave.cli.commands.lint import lint as lint_command
 from margrave.cli.exits import Exit
 from margrave.cli.options import calls, shows
+from margrave.cli.paths import at
 
 if TYPE_CHECKING:
     from margrave.cli.api import Api
@@ -28,7 +29,7 @@ def app() -> None:
 @calls
 def list_(api: Api, out: Output, search: str | None) -> None:
     """The newest version of each application."""
-    page = api.page("/api/v1/apps", q=search)
+    page = api.page(at("apps"), q=search)
     out.list(page, tables.APPS, "no applications yet: margrave source add, then margrave app sync")
 
 
@@ -39,7 +40,7 @@ def list_(api: Api, out: Output, search: str | None) -> None:
 def show(api: Api, out: Output, app: str) -> None:
     """One application (APP) or one of its versions (APP@VERSION)."""
     name, _, version = app.partition("@")
-    found = api.get(f"/api/v1/apps/{name}" + (f"/versions/{version}" if version else ""))
+    found = api.get(at("apps", name, *(("versions", version) if version else ())))
     if not out.for_eyes:
         out.answer(found)
         return
@@ -61,8 +62,8 @@ def _section(out: Output, name: str, found: dict[str, Any], columns: tables.Colu
 @calls
 def sync(api: Api, out: Output, sources: tuple[str, ...]) -> Exit:
     """Read the sources anew (all of them when none is named)."""
-    names = sources or tuple(str(one["name"]) for one in api.items("/api/v1/app-sources"))
-    answers = [{"name": name, **api.post(f"/api/v1/app-sources/{name}/sync")} for name in names]
+    names = sources or tuple(str(one["name"]) for one in api.items(at("app-sources")))
+    answers = [{"name": name, **api.post(at("app-sources", name, "sync"))} for name in names]
     findings = [one for answer in answers for one in answer.get("findings") or []]
     if out.for_eyes:
         columns = [*tables.pick("name", "commit"), ("APPS", _count)]

@@ -7,6 +7,7 @@ import sys
 import click
 
 from margrave.cli import account
+from margrave.cli.paths import at
 from margrave.errors import MargraveError, Refused
 
 
@@ -39,7 +40,7 @@ def _sign_in(url: str, user: str | None) -> str:
         if stdin.isatty()
         else _line("password")
     )
-    answer = Api(url).post("/api/v1/login", {"user": name, "password": password})
+    answer = Api(url).post(at("login"), {"user": name, "password": password})
     return str(answer["token"])
 
 
@@ -53,4 +54,4 @@ def _line(what: str) -> str:
 def _prove(url: str, token: str) -> None:
     from margrave.cli.api import Api
 
-    Api(url, token).get("/api/v1/meta/capabilities")
+    Api(url, token).get(at("meta", "capabilities"))

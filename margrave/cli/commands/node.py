@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import click
 
 from margrave.cli import resolve, tables
 from margrave.cli.exits import Exit
 from margrave.cli.options import asks, calls, confirm, labels, shows
+from margrave.cli.paths import at
 from margrave.cli.watching import watch
 from margrave.errors import Refused
 
@@ -37,7 +39,7 @@ def node() -> None:
 @calls
 def list_(api: Api, out: Output, site: str | None, follow: bool) -> None:
     """All nodes."""
-    path = f"/api/v1/sites/{site}/nodes" if site else "/api/v1/nodes"
+    path = at("sites", site, "nodes") if site else at("nodes")
 
     def draw(page: Any) -> None:
         out.list(page, tables.NODES, "no nodes yet: margrave node add, on the runner's machine")
@@ -55,7 +57,7 @@ def list_(api: Api, out: Output, site: str | None, follow: bool) -> None:
 def show(api: Api, out: Output, node: str, site: str | None) -> None:
     """One node."""
     found = resolve.node(api, node, site)
-    answer = api.get(f"/api/v1/sites/{found['site']}/nodes/{found['name']}")
+    answer = api.get(at("sites", found["site"], "nodes", found["name"]))
     if out.for_eyes:
         out.card(answer, FIELDS)
     else:
@@ -86,7 +88,7 @@ def undrain(api: Api, out: Output, node: str, site: str | None) -> None:
 
 
 def _drained(api: Api, out: Output, found: dict[str, Any], verb: str, text: str) -> None:
-    answer = api.post(f"/api/v1/sites/{found['site']}/nodes/{found['name']}/{verb}", {})
+    answer = api.post(at("sites", found["site"], "nodes", found["name"], verb), {})
     if out.for_eyes:
         out.say(f"{found['site']}/{found['name']} {text}")
     else:
@@ -198,5 +200,5 @@ def remove(name: str, site: str, config: Path | None, yes: bool) -> None:
     """Let the site's runner forget a node, on the runner's machine."""
     runner = _runner(config, site)
     confirm(f"Remove the node {name} from {site}?", yes=yes)
-    runner.send("DELETE", f"/nodes/{name}")
+    runner.send("DELETE", f"/nodes/{quote(name, safe='')}")
     click.echo(f"removed {name}")

@@ -8,13 +8,14 @@ import click
 
 from margrave.cli import tables
 from margrave.cli.options import asks, calls, confirm, labels, shows
+from margrave.cli.paths import at
 from margrave.cli.watching import watch
 
 if TYPE_CHECKING:
     from margrave.cli.api import Api
     from margrave.cli.output import Output
 
-SITES = "/api/v1/sites"
+SITES = at("sites")
 FIELDS = (
     "name", "labels", "timezone", "freshness", "last_seen", "wanted_commit", "applied_commit",
     "paused", "locked", "halted", "nodes", "deployments",
@@ -47,13 +48,13 @@ def list_(api: Api, out: Output, follow: bool) -> None:
 @calls
 def show(api: Api, out: Output, site: str) -> None:
     """One site with its nodes."""
-    found = api.get(f"{SITES}/{site}")
+    found = api.get(at("sites", site))
     if not out.for_eyes:
         out.answer(found)
         return
     out.card(found, FIELDS)
     click.echo()
-    out.rows(tables.NODES, api.items(f"{SITES}/{site}/nodes"), "no nodes yet: margrave node add")
+    out.rows(tables.NODES, api.items(at("sites", site, "nodes")), "no nodes yet: margrave node add")
 
 
 @site.command()
@@ -84,7 +85,7 @@ def add(
 def remove(api: Api, site: str, yes: bool) -> None:
     """Remove a site that has no deployments."""
     confirm(f"Remove the site {site}?", yes=yes)
-    api.send("DELETE", f"{SITES}/{site}")
+    api.send("DELETE", at("sites", site))
     click.echo(f"removed {site}")
 
 
@@ -97,7 +98,7 @@ def remove(api: Api, site: str, yes: bool) -> None:
 def pause(api: Api, out: Output, site: str, reason: str, until: str | None) -> None:
     """Nothing new starts at the site until it is resumed."""
     body = {"reason": reason} | ({"until": until} if until else {})
-    _done(out, f"{site} is paused", api.post(f"{SITES}/{site}/pause", body))
+    _done(out, f"{site} is paused", api.post(at("sites", site, "pause"), body))
 
 
 @site.command()
@@ -106,7 +107,7 @@ def pause(api: Api, out: Output, site: str, reason: str, until: str | None) -> N
 @calls
 def resume(api: Api, out: Output, site: str) -> None:
     """End a pause."""
-    _done(out, f"{site} goes on", api.post(f"{SITES}/{site}/resume", {}))
+    _done(out, f"{site} goes on", api.post(at("sites", site, "resume"), {}))
 
 
 @site.command()
@@ -115,7 +116,7 @@ def resume(api: Api, out: Output, site: str) -> None:
 @calls
 def reload(api: Api, out: Output, site: str) -> None:
     """Let the site's runner look at Git and its nodes now."""
-    _done(out, f"{site} was asked to look", api.post(f"{SITES}/{site}/reload", {}))
+    _done(out, f"{site} was asked to look", api.post(at("sites", site, "reload"), {}))
 
 
 @site.command()
@@ -127,7 +128,7 @@ def reload(api: Api, out: Output, site: str) -> None:
 def accept(api: Api, out: Output, site: str, commit: str, yes: bool) -> None:
     """Go on after the history of Git was rewritten."""
     confirm(f"Let {site} go on from {commit}, whatever it ran before?", yes=yes)
-    answer = api.post(f"{SITES}/{site}/accept", {"commit": commit})
+    answer = api.post(at("sites", site, "accept"), {"commit": commit})
     _done(out, f"{site} goes on from {commit}", answer)
 
 

@@ -10,13 +10,14 @@ import click
 
 from margrave.cli import tables
 from margrave.cli.options import asks, calls, confirm, shows
+from margrave.cli.paths import at
 from margrave.errors import MargraveError
 
 if TYPE_CHECKING:
     from margrave.cli.api import Api
     from margrave.cli.output import Output
 
-SOURCES = "/api/v1/app-sources"
+SOURCES = at("app-sources")
 
 
 @click.group()
@@ -84,5 +85,5 @@ def _credentials(user: str | None, *, password_stdin: bool) -> dict[str, str]:
 def remove(api: Api, name: str, yes: bool) -> None:
     """Remove a source; what was deployed from it stays."""
     confirm(f"Remove the source {name}?", yes=yes)
-    api.send("DELETE", f"{SOURCES}/{name}")
+    api.send("DELETE", at("app-sources", name))
     click.echo(f"removed {name}")

@@ -9,12 +9,13 @@ import click
 
 from margrave.cli import tables
 from margrave.cli.options import Duration, asks, calls, confirm, shows, sites
+from margrave.cli.paths import at
 
 if TYPE_CHECKING:
     from margrave.cli.api import Api
     from margrave.cli.output import Output
 
-TOKENS = "/api/v1/tokens"
+TOKENS = at("tokens")
 ROLES = click.Choice(["viewer", "operator", "admin"])
 
 
@@ -63,5 +64,5 @@ def list_(api: Api, out: Output) -> None:
 def revoke(api: Api, token_id: str, yes: bool) -> None:
     """End a token at once."""
     confirm(f"Revoke the token {token_id}?", yes=yes)
-    api.send("DELETE", f"{TOKENS}/{token_id}")
+    api.send("DELETE", at("tokens", token_id))
     click.echo(f"revoked {token_id}")

@@ -10,13 +10,14 @@ import click
 from margrave.cli import tables
 from margrave.cli.commands.token import ROLES
 from margrave.cli.options import asks, calls, confirm, shows, sites
+from margrave.cli.paths import at
 from margrave.errors import MargraveError
 
 if TYPE_CHECKING:
     from margrave.cli.api import Api
     from margrave.cli.output import Output
 
-USERS = "/api/v1/users"
+USERS = at("users")
 
 
 @click.group()
@@ -57,7 +58,7 @@ def change(api: Api, out: Output, name: str, role: str | None, renew: bool) -> N
     body |= {"password": _password()} if renew else {}
     if not body:
         raise click.UsageError("nothing to change: give --role or --password")
-    _done(out, f"changed {name}", api.send("PATCH", f"{USERS}/{name}", body=body))
+    _done(out, f"changed {name}", api.send("PATCH", at("users", name), body=body))
 
 
 @user.command()
@@ -67,7 +68,7 @@ def change(api: Api, out: Output, name: str, role: str | None, renew: bool) -> N
 def remove(api: Api, name: str, yes: bool) -> None:
     """Remove a user and what they signed in with."""
     confirm(f"Remove the user {name}?", yes=yes)
-    api.send("DELETE", f"{USERS}/{name}")
+    api.send("DELETE", at("users", name))
     click.echo(f"removed {name}")
 
 

@@ -51,7 +51,7 @@ def plan(
         body = update_body(api, found, version, values) | extra
         select = {"ids": [one["id"] for one in found]}
         asked = [(changing.ACTIONS, {"action": "update", "select": select, **body})]
-    answers = [api.post("/api/v1/plans", body) for _, body in asked]
+    answers = [api.post(changing.PLANS, body) for _, body in asked]
     return _judge(out, answers)
 
 

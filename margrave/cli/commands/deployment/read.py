@@ -9,13 +9,14 @@ import click
 from margrave.cli import resolve, tables
 from margrave.cli.commands.deployment.group import deployment
 from margrave.cli.options import calls, shows, sites
+from margrave.cli.paths import at
 from margrave.cli.watching import changes, watch
 
 if TYPE_CHECKING:
     from margrave.cli.api import Api, Event
     from margrave.cli.output import Output
 
-DEPLOYMENTS = "/api/v1/deployments"
+DEPLOYMENTS = at("deployments")
 FIELDS = (
     "id", "name", "site", "app", "version", "profile", "state", "outcome", "freshness",
     "parameters", "revision", "commit", "author", "created_at", "updated_at",
@@ -73,8 +74,8 @@ def show(api: Api, out: Output, wanted: str, sites: tuple[str, ...], follow: boo
 
 
 def _whole(api: Api, name: str) -> dict[str, Any]:
-    found: dict[str, Any] = api.get(f"{DEPLOYMENTS}/{name}")
-    return {**found, "placements": api.items(f"{DEPLOYMENTS}/{name}/placements")}
+    found: dict[str, Any] = api.get(at("deployments", name))
+    return {**found, "placements": api.items(at("deployments", name, "placements"))}
 
 
 def _draw(out: Output, found: list[dict[str, Any]], *, line: bool) -> None:
@@ -98,7 +99,7 @@ def _draw(out: Output, found: list[dict[str, Any]], *, line: bool) -> None:
 def history(api: Api, out: Output, wanted: str, sites: tuple[str, ...]) -> None:
     """Every transition, oldest first."""
     found = resolve.deployments(api, wanted, sites, deleted=True)
-    items = [row for one in found for row in api.items(f"{DEPLOYMENTS}/{one['id']}/history")]
+    items = [row for one in found for row in api.items(at("deployments", one["id"], "history"))]
     items.sort(key=lambda row: str(row["at"]))
     out.list({"items": items, "next": None}, tables.HISTORY, "nothing has happened yet")
 
@@ -111,23 +112,14 @@ def history(api: Api, out: Output, wanted: str, sites: tuple[str, ...]) -> None:
 def explain(api: Api, out: Output, wanted: str, sites: tuple[str, ...]) -> None:
     """Why it is as it is, and what comes next."""
     found = resolve.deployments(api, wanted, sites, deleted=True)
-    answers = [api.get(f"{DEPLOYMENTS}/{one['id']}/explain") for one in found]
+    answers = [api.get(at("deployments", one["id"], "explain")) for one in found]
     if not out.for_eyes:
         out.answer(answers[0] if len(answers) == 1 else {"items": answers, "next": None})
         return
     for one, answer in zip(found, answers, strict=True):
-        click.echo(f"{one['name']} at {one['site']}: {one['state']}, {one['outcome']}")
-        for line in _told(answer):
-            click.echo(f"  {line}")
-
-
-def _told(value: Any) -> list[str]:
-    """Whatever the controller explains, as lines."""
-    if isinstance(value, list):
-        return [line for one in value for line in _told(one)]
-    if isinstance(value, dict):
-        return [f"{key.replace('_', ' ')}: {tables.words(one)}" for key, one in value.items()]
-    return [tables.words(value)]
+        state = f"{answer['state']}, {answer['outcome']}"
+        click.echo(f"{one['name']} at {one['site']}: {state}: {answer['answer']}")
+        out.rows(tables.STEPS, answer["steps"])
 
 
 @deployment.command()
@@ -139,38 +131,44 @@ def _told(value: Any) -> list[str]:
 def logs(api: Api, out: Output, wanted: str, sites: tuple[str, ...], follow: bool) -> None:
     """What the newest operation on each node said."""
     found = resolve.deployments(api, wanted, sites, deleted=True)
-    newest: dict[str, dict[str, Any]] = {}
-    for one in found:
-        for row in api.items("/api/v1/operations", deployment=one["id"]):
-            place = f"{row['site']}/{row['node']}"
-            known = newest.get(place)
-            if known is None or str(row["started_at"]) > str(known["started_at"]):
-                newest[place] = row
     entries = []
-    for place, row in sorted(newest.items()):
-        text = api.get(f"/api/v1/operations/{row['id']}/log")
+    for row in _newest_operations(api, found):
+        text = str(api.get(at("operations", row["id"], "log")) or "")
         entries.append({"operation": row, "log": text})
         if out.for_eyes:
-            click.echo(f"{place}  {row['kind']} {row['state']}  {tables.words(row['started_at'])}")
-            click.echo(_log_text(text))
+            title = f"{row['site']}/{row['node']}  {row['kind']} {row['state']}"
+            click.echo(f"{title}  {tables.words(row['started_at'])}")
+            _indented(text.splitlines())
             if follow and row["state"] == "running":
-                _follow(api, str(row["id"]))
+                _follow(api, str(row["id"]), told=bool(text))
     if not out.for_eyes:
         out.answer({"items": entries, "next": None})
 
 
-def _log_text(value: Any) -> str:
-    if isinstance(value, dict):
-        value = value.get("items") or value.get("lines") or value.get("log") or ""
-    if isinstance(value, list):
-        lines = (one.get("line", one) if isinstance(one, dict) else one for one in value)
-        return "\n".join(f"  {line}" for line in lines)
-    return "\n".join(f"  {line}" for line in str(value or "").splitlines())
+def _newest_operations(api: Api, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The last one of each placement, by site and node."""
+    newest: dict[tuple[str, str], dict[str, Any]] = {}
+    for one in found:
+        for row in api.items(at("operations"), deployment=one["id"]):
+            place = (str(row["site"]), str(row["node"]))
+            known = newest.get(place)
+            if known is None or str(row["started_at"]) > str(known["started_at"]):
+                newest[place] = row
+    return [newest[place] for place in sorted(newest)]
 
 
-def _follow(api: Api, operation: str) -> None:
-    for event in api.events(f"/api/v1/operations/{operation}/events"):
-        click.echo(f"  {event.data.get('line') or event.data.get('message') or event.kind}")
+def _indented(lines: list[str]) -> None:
+    for line in lines:
+        click.echo(f"  {line}")
+
+
+def _follow(api: Api, operation: str, *, told: bool) -> None:
+    """What it says until it ends; the stream begins with what was said before."""
+    for event in api.events(at("operations", operation, "events")):
+        if event.kind == "log":
+            if not told:
+                _indented(event.data.get("lines") or [])
+            told = False
         if event.kind in {"end", "error"}:
             return
 
@@ -185,7 +183,7 @@ def watch_(api: Api, out: Output, wanted: str, sites: tuple[str, ...]) -> None:
     found = resolve.deployments(api, wanted, sites, deleted=True)
     ids = {str(one["id"]): one for one in found}
     for one in found:
-        for row in api.items(f"{DEPLOYMENTS}/{one['id']}/placements"):
+        for row in api.items(at("deployments", one["id"], "placements")):
             if out.for_eyes:
                 click.echo(_line(row.get("since"), row))
     for event in changes(api, deployment=next(iter(ids)) if len(ids) == 1 else None):
