@@ -18,7 +18,7 @@ from lab.commands import environment
 from lab.faults import FAULTS, Fault
 from lab.fleet import Lab, all_labs
 from lab.names import only_one
-from margrave.errors import MargraveError, NotFound
+from margrave.errors import NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,20 +27,7 @@ DEFAULT = "default"
 name_option = click.option("--name", metavar="LAB", help="The lab; its nodes tell it otherwise.")
 
 
-class Group(click.Group):
-    """Tells what the product refuses in one line each, with exit code 1 (3: not there)."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except MargraveError as error:
-            click.echo(f"Error: {error.message}", err=True)
-            if error.cure:
-                click.echo(f"  {error.cure}", err=True)
-            ctx.exit(3 if isinstance(error, NotFound) else 1)
-
-
-@click.group(cls=Group)
+@click.group()
 def lab() -> None:
     """Real edge nodes on this machine, to try things on and to break."""
 

@@ -86,6 +86,11 @@ class Place:
         machine.start(boot)
         self._wait_until_booted()
 
+    def settle(self) -> None:
+        """Wait for a node that is still booting; one whose cable is cut is left alone."""
+        if network.is_connected(self.subnet, self.number) and not ssh.has_banner(self.address):
+            self._wait_until_booted()
+
     def _wait_until_booted(self) -> None:
         try:
             ssh.wait_for_banner(self.address)

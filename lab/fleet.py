@@ -235,6 +235,7 @@ class Lab:
 
 def _switch_on(place: Place, progress: Callable[[str], None]) -> None:
     if place.state() is State.RUNNING:
+        place.settle()
         return
     started = time.monotonic()
     place.power_on()

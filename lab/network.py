@@ -88,6 +88,12 @@ def set_cable(subnet: Subnet, number: int, state: str) -> None:
     run(["ip", "link", "set", subnet.interface(number), state])
 
 
+def is_connected(subnet: Subnet, number: int) -> bool:
+    """Whether the node's cable is there and not cut."""
+    state = Path("/sys/class/net", subnet.interface(number), "operstate")
+    return state.exists() and state.read_text().strip() != "down"
+
+
 def _starting(folder: Path, beginning: str) -> list[str]:
     names: Iterable[Path] = folder.iterdir() if folder.exists() else ()
     return sorted(one.name for one in names if one.name.startswith(beginning))

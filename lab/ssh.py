@@ -56,10 +56,10 @@ def run(
 
 def wait_for_banner(address: str, timeout: float = 30) -> None:
     """Wait until an SSH server answers; no process is started for asking."""
-    until(lambda: _has_banner(address), f"{address} to answer on port 22", timeout)
+    until(lambda: has_banner(address), f"{address} to answer on port 22", timeout)
 
 
-def _has_banner(address: str) -> bool:
+def has_banner(address: str) -> bool:
     try:
         with socket.create_connection((address, 22), timeout=1) as connection:
             return connection.recv(4) == b"SSH-"
