@@ -6,8 +6,11 @@ import json
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from socketserver import BaseServer, ThreadingUnixStreamServer
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -81,11 +84,7 @@ class FakeController:
         return [one.body for one in self.calls if (one.method, one.path) == (method, path)]
 
 
-@pytest.fixture
-def controller() -> Iterator[FakeController]:
-    """The fake, listening."""
-    fake = FakeController()
-
+def _handler(fake: FakeController) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def _handle(self) -> None:
             parts = urlsplit(self.path)
@@ -111,14 +110,41 @@ def controller() -> Iterator[FakeController]:
         def log_message(self, *_: object) -> None:
             """Quiet."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    fake.url = f"http://127.0.0.1:{server.server_port}"
+    return Handler
+
+
+@contextmanager
+def _serving(server: BaseServer) -> Iterator[None]:
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
-    yield fake
+    yield
     server.shutdown()
     thread.join()
     server.server_close()
+
+
+@pytest.fixture
+def controller() -> Iterator[FakeController]:
+    """The fake, listening."""
+    fake = FakeController()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(fake))
+    fake.url = f"http://127.0.0.1:{server.server_port}"
+    with _serving(server):
+        yield fake
+
+
+@pytest.fixture
+def runner(tmp_path: Path) -> Iterator[FakeController]:
+    """A runner's socket; `url` is the configuration that leads to it."""
+    fake = FakeController()
+    config = tmp_path / "margrave.toml"
+    config.write_text('[site]\nname = "harbor"\n')
+    (tmp_path / "state").mkdir()
+    fake.url = str(config)
+    server = ThreadingUnixStreamServer(str(tmp_path / "state" / "runner.sock"), _handler(fake))
+    fake.on("GET", "/status", 200, {"site": "harbor"})
+    with _serving(server):
+        yield fake
 
 
 @dataclass(frozen=True)
@@ -143,7 +169,7 @@ def run(
     controller: FakeController,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-    tmp_path: Any,
+    tmp_path: Path,
 ) -> Run:
     """`margrave …` against the fake, as a user without a terminal."""
     monkeypatch.setenv("MARGRAVE_URL", controller.url)
