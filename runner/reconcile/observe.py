@@ -12,7 +12,7 @@ from typing import Any
 
 from margrave.lifecycle import WORKING, State
 from runner.ports import Executor, Node, NodeStatus, Observation, Status, Target
-from runner.store import Placement, Store, operations, placements, transitions
+from runner.store import Placement, Store, operations, placements, site, transitions
 from runner.store.nodes import Nodes
 
 Freshness = Callable[[Node], NodeStatus]
@@ -89,11 +89,18 @@ class Observer:
             # A module that failed has answered: the node is there.
             if self._freshness(node) is not NodeStatus.ACTIVE or node.error:
                 self._back.add(node.name)
+            self._hear_of_epoch(observation)
             error = "" if observation.status is Status.OK else observation.message
             self._nodes.seen(node.name, observation.at, NodeStatus.ACTIVE, error)
             return
         status = self._freshness(node)
         self._nodes.seen(node.name, observation.at, status, observation.message)
+
+    def _hear_of_epoch(self, observation: Observation) -> None:
+        epoch = (observation.data.get("fence") or {}).get("epoch")
+        if isinstance(epoch, int):
+            with self._store.write() as tx:
+                site.hear_of_epoch(tx, epoch)
 
 
 def seen_change(one: Placement, observation: Observation) -> Mapping[str, Any]:

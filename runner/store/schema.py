@@ -52,6 +52,7 @@ site = Table(
     Column("locked", JSON(none_as_null=True)),
     Column("halted", JSON(none_as_null=True)),
     Column("stood_down", Text),
+    Column("known_epoch", Integer, nullable=False, default=0),
     Column("accepted_commit", String(64)),
     Column("applied_commit", String(64)),
     CheckConstraint("id = 1", name="one_row"),

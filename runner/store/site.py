@@ -53,7 +53,9 @@ def raise_epoch(tx: Transaction, epoch: int) -> None:
 
 def site_state(tx: Transaction) -> SiteState:
     """What holds the site; nothing does when it is new."""
-    fields = ("locked", "halted", "stood_down", "accepted_commit", "applied_commit")
+    fields = (
+        "locked", "halted", "stood_down", "known_epoch", "accepted_commit", "applied_commit",
+    )  # fmt: skip
     row = tx.connection.execute(select(*site_table.c[fields])).one_or_none()
     return SiteState() if row is None else value_of(SiteState, row)
 
@@ -66,6 +68,12 @@ def change_site(tx: Transaction, **changes: Any) -> SiteState:
         if done.rowcount == 0:
             tx.connection.execute(site_table.insert().values(id=1, **changes))
     return site_state(tx)
+
+
+def hear_of_epoch(tx: Transaction, epoch: int) -> None:
+    """Somebody knows this epoch: a take-over has to go beyond it."""
+    if epoch > site_state(tx).known_epoch:
+        change_site(tx, known_epoch=epoch)
 
 
 def handled(tx: Transaction, command: str) -> Mapping[str, Any] | None:

@@ -114,7 +114,8 @@ class SiteState:
 
     locked: Mapping[str, Any] | None = None
     halted: Mapping[str, Any] | None = None
-    stood_down: str | None = None
+    stood_down: str | None = None  # another runner's mark was met: what it says
+    known_epoch: int = 0  # the highest that any node or the controller has told
     accepted_commit: str | None = None
     applied_commit: str | None = None
 

@@ -47,6 +47,7 @@ def _site_tables() -> None:
         sa.Column("locked", sa.JSON()),
         sa.Column("halted", sa.JSON()),
         sa.Column("stood_down", sa.Text()),
+        sa.Column("known_epoch", sa.Integer(), nullable=False),
         sa.Column("accepted_commit", sa.String(64)),
         sa.Column("applied_commit", sa.String(64)),
         sa.CheckConstraint("id = 1", name=op.f("ck_site_one_row")),

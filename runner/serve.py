@@ -1,0 +1,150 @@
+"""`margrave runner serve`: threads, two servers, and an end that leaves everything resumable."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import logging
+import os
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, Final
+
+from flask import Flask
+from waitress.server import create_server
+
+from margrave.errors import Conflict, Refused
+from runner import app
+from runner.execute import AnsibleExecutor
+from runner.settings import RunnerSettings
+
+_log = logging.getLogger(__name__)
+
+SOCKET: Final = "runner.sock"
+_LOCK: Final = "runner.lock"
+_GRACE: Final = 5.0
+_SOCKET_PATH_LIMIT: Final = 107  # of a UNIX socket on Linux
+
+
+def serve(settings: RunnerSettings) -> None:
+    """Serve until SIGTERM or SIGINT. SIGUSR1 looks at Git at once."""
+    folder = settings.state.dir
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with only_one(folder):
+        runner = app.build(settings)
+        stopping = threading.Event()
+        _listen_to_signals(runner, stopping)
+        try:
+            _run(runner, settings, stopping)
+        finally:
+            runner.close()
+
+
+@contextlib.contextmanager
+def only_one(folder: Path) -> Iterator[None]:
+    """One runner per state folder; Conflict with the other one's process id."""
+    with (folder / _LOCK).open("a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise Conflict(
+                f"{folder}: {_holder(file)} serves this state folder", "stop it first"
+            ) from error
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        yield
+
+
+def _holder(file: IO[str]) -> str:
+    file.seek(0)
+    pid = file.read().strip()
+    return f"the runner with process id {pid}" if pid else "another runner"
+
+
+def _run(runner: app.Runner, settings: RunnerSettings, stopping: threading.Event) -> None:
+    if isinstance(runner.ground.executor, AnsibleExecutor):
+        runner.ground.executor.open()
+    resumed = runner.work.operations.resume()
+    if resumed:
+        _log.info("%d operations were cut off; they are taken up again", resumed)
+    if runner.line is not None:
+        runner.line.sender.introduce()
+    with _servers(runner, settings):
+        threads = [
+            threading.Thread(target=run, name=name, daemon=True)
+            for name, (run, _) in runner.threads().items()
+        ]
+        for thread in threads:
+            thread.start()
+        _log.info("site %s: serving on %s", settings.site.name, settings.http.bind)
+        stopping.wait()
+        _log.info("stopping")
+        for _, stop in runner.threads().values():
+            stop()
+        runner.ground.executor.stop()
+        for thread in threads:
+            # The stream may be deep in a read; it is a daemon and ends with the process.
+            thread.join(_GRACE if thread.name != "stream" else 0)
+
+
+@contextlib.contextmanager
+def _servers(runner: app.Runner, settings: RunnerSettings) -> Iterator[None]:
+    path = settings.state.dir / SOCKET
+    outside = _server(runner.public, sockets=[_bind(settings.http.bind)])
+    inside = _server(runner.admin, sockets=[_bind_socket(path)])
+    servers = (outside, inside)
+    threads = [threading.Thread(target=one.run, daemon=True) for one in servers]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        for one in servers:
+            one.close()
+        path.unlink(missing_ok=True)
+
+
+def _server(application: Flask, **options: Any) -> Any:
+    return create_server(
+        application, threads=8, ident="margrave", clear_untrusted_proxy_headers=False, **options
+    )
+
+
+def _bind(address: str) -> socket.socket:
+    host, _, port = address.rpartition(":")
+    host = host.strip("[]")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, int(port)))
+    except (OSError, ValueError) as error:
+        listener.close()
+        raise Refused(f"http.bind {address}: {error}", "choose an address that is free") from error
+    listener.listen()
+    return listener
+
+
+def _bind_socket(path: Path) -> socket.socket:
+    if len(os.fsencode(path)) > _SOCKET_PATH_LIMIT:
+        raise Refused(f"{path}: is too long for a socket", "choose a shorter state.dir")
+    path.unlink(missing_ok=True)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    # Made unreadable before anyone can connect: who opens the socket owns the site.
+    before = os.umask(0o177)
+    try:
+        listener.bind(str(path))
+    finally:
+        os.umask(before)
+    listener.listen()
+    return listener
+
+
+def _listen_to_signals(runner: app.Runner, stopping: threading.Event) -> None:
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stopping.set())
+    signal.signal(signal.SIGUSR1, lambda *_: runner.work.git.hint())
