@@ -53,6 +53,10 @@ class Broker:
         """How many streams are open."""
         return len(self._clients)
 
+    def newest(self) -> int:
+        """The id of the newest stored event."""
+        return self._log.newest_id()
+
     def problem(self) -> str:
         """Why events do not flow, or an empty text."""
         running = self._thread is not None and self._thread.is_alive()
@@ -65,17 +69,15 @@ class Broker:
         self._thread.start()
 
     def close(self) -> None:
-        """Let every stream end at its next look; safe in a signal, for it takes no lock."""
+        """End every stream and take no new one."""
         self._stopped.set()
         self._woken.set()
         for client in tuple(self._clients):
-            client.closed = True
+            client.end()
 
     def stop(self) -> None:
         """End every stream and the thread."""
         self.close()
-        for client in tuple(self._clients):
-            client.end()
         if self._thread:
             self._thread.join(timeout=5)
 

@@ -71,6 +71,15 @@ class Key:
     version: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A deployment as it is shown: its resource and those of its placements."""
+
+    key: int
+    resource: dict[str, Any]
+    placements: list[dict[str, Any]]
+
+
 def find(session: Session, deployment_id: str, site: str | None = None) -> Key | None:
     """The deployment of an id; where sites share one, the one in Git, then the newest."""
     query = (
@@ -112,7 +121,7 @@ def _key(row: Deployment) -> Key:
 
 def resource(session: Session, key: int, moment: Moment) -> dict[str, Any]:
     """The resource of one deployment."""
-    return _resources(session, [session.get_one(Deployment, key)], moment)[0]
+    return _shown(session, [session.get_one(Deployment, key)], moment)[0].resource
 
 
 def manifest(session: Session, key: int) -> str | None:
@@ -124,14 +133,20 @@ def listing(
     session: Session, wanted: Wanted, moment: Moment, *, after: int | None, limit: int
 ) -> list[Row]:
     """Resources, newest first, with the key of each."""
+    return [
+        ((one.key,), one.resource)
+        for one in overview(session, wanted, moment, after=after, limit=limit)
+    ]
+
+
+def overview(
+    session: Session, wanted: Wanted, moment: Moment, *, after: int | None, limit: int
+) -> list[Shown]:
+    """Deployments with their placements, newest first."""
     query = select(Deployment).where(*wanted.conditions()).order_by(Deployment.key.desc())
     if after is not None:
         query = query.where(Deployment.key < after)
-    rows = session.scalars(query.limit(limit)).all()
-    return [
-        ((row.key,), shown)
-        for row, shown in zip(rows, _resources(session, rows, moment), strict=True)
-    ]
+    return _shown(session, session.scalars(query.limit(limit)).all(), moment)
 
 
 def by_state(session: Session) -> dict[tuple[str, str, str], int]:
@@ -144,12 +159,14 @@ def by_state(session: Session) -> dict[tuple[str, str, str], int]:
     }
 
 
-def _resources(
-    session: Session, rows: Sequence[Deployment], moment: Moment
-) -> list[dict[str, Any]]:
+def _shown(session: Session, rows: Sequence[Deployment], moment: Moment) -> list[Shown]:
     found = placements.of_deployments(session, [row.key for row in rows], moment)
     seen = _sites_seen(session, {row.site for row in rows})
-    return [shape(row, found.get(row.key, []), moment.site(seen.get(row.site))) for row in rows]
+    made = []
+    for row in rows:
+        own = found.get(row.key, [])
+        made.append(Shown(row.key, shape(row, own, moment.site(seen.get(row.site))), own))
+    return made
 
 
 def _sites_seen(session: Session, names: Iterable[str]) -> dict[str, datetime | None]:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, insert, select
 
-from controller.store.models import History
+from controller.store.models import Deployment, History
 from controller.store.shapes import stamp
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from sqlalchemy.orm import Session
 
@@ -35,12 +35,21 @@ def of_deployment(
     return [((row.id,), shape(row, deployment_id)) for row in session.scalars(query)]
 
 
-def recent(session: Session, key: int, deployment_id: str, limit: int) -> list[dict[str, Any]]:
-    """The newest transitions of a deployment, newest first."""
+def newest(session: Session, keys: Sequence[int], each: int) -> dict[int, list[dict[str, Any]]]:
+    """The newest transitions of several deployments, newest first, at most `each` of one."""
+    place = func.row_number().over(partition_by=History.deployment, order_by=History.id.desc())
+    ranked = select(History.id, place.label("place")).where(History.deployment.in_(keys)).subquery()
     query = (
-        select(History).where(History.deployment == key).order_by(History.id.desc()).limit(limit)
+        select(History, Deployment.id)
+        .join(ranked, ranked.c.id == History.id)
+        .join(Deployment, Deployment.key == History.deployment)
+        .where(ranked.c.place <= each)
+        .order_by(History.id.desc())
     )
-    return [shape(row, deployment_id) for row in session.scalars(query)]
+    found: dict[int, list[dict[str, Any]]] = {}
+    for row, uuid in session.execute(query):
+        found.setdefault(row.deployment, []).append(shape(row, uuid))
+    return found
 
 
 def irregular(session: Session) -> int:

@@ -1,0 +1,162 @@
+"""What operators want done: plans, new deployments, changes, and the queue of requests."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from flask import request
+
+from controller.access.identity import Role
+from controller.api import deployments as reading
+from controller.api import paging
+from controller.api.call import Call, Reply
+from controller.api.problems import Problem, invalid, not_found
+from controller.api.routes import Object, Route
+from controller.store import deployments, requests
+from margrave.findings import Finding
+from margrave.lifecycle import State
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sqlalchemy.orm import Session
+
+KEY_LIMIT: Final = 200
+
+
+def planned(call: Call, body: dict[str, Any]) -> dict[str, Any]:
+    """POST /plans: what would happen; nothing is written."""
+    return {"plan": call.parts.admission.plan(body, call.who)}
+
+
+def created(call: Call, body: dict[str, Any]) -> dict[str, Any]:
+    """POST /deployments."""
+    answer = call.parts.admission.create(body, call.who, key=_key(), trace=call.trace)
+    return _taken(call, "deployment.create", answer)
+
+
+def acted(call: Call, body: dict[str, Any]) -> dict[str, Any]:
+    """POST /deployments/actions: the same to many."""
+    answer = call.parts.admission.act(body, call.who, key=_key(), trace=call.trace)
+    return _taken(call, f"deployment.{body.get('action')}", answer)
+
+
+def changed(call: Call, deployment: str, body: dict[str, Any]) -> dict[str, Any]:
+    """PATCH /deployments/{id}: the update."""
+    reading.check_match(call, deployment)
+    return _one(call, "update", deployment, body)
+
+
+def removed(call: Call, deployment: str, body: dict[str, Any]) -> Reply:
+    """DELETE /deployments/{id}: removed from Git; one that is gone already answers itself."""
+    reading.check_match(call, deployment)
+    with call.parts.store.session() as session:
+        key = reading.find(call, session, deployment)
+        if key.state is State.DELETED:
+            return Reply(deployments.resource(session, key.key, call.parts.moment()))
+    return Reply(_one(call, "delete", deployment, body), 202)
+
+
+def verb(action: str) -> Callable[..., dict[str, Any]]:
+    """The handler of POST /deployments/{id}/<action>."""
+
+    def handler(call: Call, deployment: str, body: dict[str, Any]) -> dict[str, Any]:
+        return _one(call, action, deployment, body)
+
+    return handler
+
+
+def requests_listed(call: Call) -> dict[str, Any]:
+    """GET /requests."""
+    page = call.page()
+    with call.parts.store.session() as session:
+        rows = requests.listing(
+            session, after=paging.number(page), limit=page.fetch, state=call.args.get("state")
+        )
+    return paging.listing(page, rows)
+
+
+def request_shown(call: Call, request_id: str) -> dict[str, Any]:
+    """GET /requests/{id}."""
+    with call.parts.store.session() as session:
+        return _request(session, request_id)
+
+
+def request_cancelled(call: Call, request_id: str) -> dict[str, Any]:
+    """DELETE /requests/{id}: only what still waits can be taken back."""
+    with call.parts.store.write() as session:
+        found = _request(session, request_id)
+        if not requests.cancel(session, found["id"], call.parts.clock()):
+            raise Problem(
+                409,
+                f"this request is {found['state']}, no longer queued",
+                cure="undo what it did with a rollback, an update or a delete",
+            )
+        call.write_down(session, "request.cancel", found["id"])
+        session.flush()
+        session.expire_all()
+        return _request(session, request_id)
+
+
+def _one(call: Call, action: str, deployment: str, body: dict[str, Any]) -> dict[str, Any]:
+    with call.parts.store.session() as session:
+        key = reading.find(call, session, deployment)
+    foreign = [
+        Finding(f"/{name}", "unknown key", "the address says it already", "unknown-key")
+        for name in ("action", "select")
+        if name in body
+    ]
+    if foreign:
+        raise invalid(foreign)
+    whole = {**body, "action": action, "select": {"ids": [key.id], "sites": [key.site]}}
+    answer = call.parts.admission.act(whole, call.who, key=_key(), trace=call.trace)
+    return _taken(call, f"deployment.{action}", answer)
+
+
+def _taken(call: Call, action: str, answer: dict[str, Any]) -> dict[str, Any]:
+    """Audit what was accepted and let the publisher know."""
+    with call.parts.store.write() as session:
+        named = {"deployments": [one["id"] for one in answer.get("deployments", [])]}
+        call.write_down(session, action, str(answer["id"]), named)
+    call.parts.publisher.wake()
+    return answer
+
+
+def _key() -> str | None:
+    key = request.headers.get("Idempotency-Key")
+    if key is not None and not 1 <= len(key) <= KEY_LIMIT:
+        raise invalid(
+            [Finding("/Idempotency-Key", "is empty or too long", f"1 to {KEY_LIMIT} characters")]
+        )
+    return key
+
+
+def _request(session: Session, request_id: str) -> dict[str, Any]:
+    found = requests.one(session, request_id.lower())
+    if found is None:
+        raise not_found("request", request_id)
+    return found
+
+
+_ONE: Final = "/deployments/<deployment>"
+_OPERATOR: Final = Role.OPERATOR
+
+ROUTES: Final = (
+    Route("POST", "/plans", planned, Role.VIEWER, "What would happen", Object.REQUIRED),
+    Route("POST", "/deployments", created, _OPERATOR, "Deploy", Object.REQUIRED, 202),
+    Route("POST", "/deployments/actions", acted, _OPERATOR, "Act on many", Object.REQUIRED, 202),
+    Route("PATCH", _ONE, changed, _OPERATOR, "Update", Object.REQUIRED, 202),
+    Route("DELETE", _ONE, removed, _OPERATOR, "Remove from Git", Object.OPTIONAL, 202),
+    *(
+        Route("POST", f"{_ONE}/{word}", verb(word), _OPERATOR, says, Object.OPTIONAL, 202)
+        for word, says in (
+            ("rollback", "Update to older content"),
+            ("retry", "Try again"),
+            ("cancel", "Go back at the next safe point"),
+            ("release", "Take out of quarantine"),
+        )
+    ),
+    Route("GET", "/requests", requests_listed, Role.VIEWER, "What was asked, newest first"),
+    Route("GET", "/requests/<request_id>", request_shown, Role.VIEWER, "One request"),
+    Route("DELETE", "/requests/<request_id>", request_cancelled, _OPERATOR, "Take it back"),
+)

@@ -1,0 +1,104 @@
+"""Why a deployment is not where it is wanted: the way of its change, step by step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from controller.access.identity import Role
+from controller.api.deployments import find
+from controller.api.routes import Route
+from controller.store import deployments, fleet, placements, requests
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from controller.api.call import Call
+
+
+def explained(call: Call, deployment: str) -> dict[str, Any]:
+    """GET /deployments/{id}/explain."""
+    moment = call.parts.moment()
+    with call.parts.store.session() as session:
+        key = find(call, session, deployment)
+        wanted = deployments.resource(session, key.key, moment)
+        asked = requests.one(session, wanted["request"]) if wanted["request"] else None
+        site = fleet.site(session, key.site, moment) or {}
+        placed = placements.of_deployments(session, [key.key], moment).get(key.key, [])
+    steps = list(_steps(wanted, asked, site, placed))
+    stuck = next((step for step in steps if not step["ok"]), None)
+    return {
+        "deployment": key.id,
+        "site": key.site,
+        "state": wanted["state"],
+        "outcome": wanted["outcome"],
+        "answer": stuck["detail"] if stuck else "it is as wanted",
+        "steps": steps,
+    }
+
+
+def _steps(
+    wanted: dict[str, Any],
+    asked: dict[str, Any] | None,
+    site: dict[str, Any],
+    placed: list[dict[str, Any]],
+) -> Iterator[dict[str, Any]]:
+    if asked is not None:
+        state = asked["state"]
+        yield _step("request", state == "published", f"the request is {state}", asked["created_at"])
+    yield _step(
+        "commit",
+        wanted["commit"] is not None,
+        f"in Git since commit {str(wanted['commit'])[:12]} of {wanted['author']}"
+        if wanted["commit"]
+        else "its document is not in Git yet",
+    )
+    yield from _site_steps(site)
+    if not placed and wanted["state"] != "DELETED":
+        yield _step("placement", ok=False, detail=f"no node of {wanted['site']} has it yet")
+    for one in placed:
+        yield _placement_step(one)
+
+
+def _site_steps(site: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    heard = site.get("last_seen")
+    yield _step(
+        "runner",
+        site.get("freshness") == "fresh",
+        f"the site's runner was heard of at {heard}" if heard else "no runner was heard of yet",
+        heard,
+    )
+    applied, wanted = site.get("applied_commit"), site.get("wanted_commit")
+    detail = f"the site has applied {str(applied)[:12]}, wanted is {str(wanted)[:12]}"
+    yield _step("received", wanted is None or applied == wanted, detail)
+    for word in ("paused", "locked", "halted"):
+        if site.get(word):
+            why = site[word].get("reason") or "no reason given"
+            yield _step(word, ok=False, detail=f"the site is {word}: {why}")
+
+
+def _placement_step(one: dict[str, Any]) -> dict[str, Any]:
+    where = f"{one['node']}: {one['state']}, {one['outcome']}"
+    waiting, error = one["waiting"], one["error"]
+    if waiting:
+        where += f", waits for {waiting.get('for')} until {waiting.get('until') or 'it is there'}"
+    if error:
+        where += f"; {error.get('class')}: {error.get('message')}"
+    elif one["reason"]:
+        where += f"; {one['reason']}"
+    right = one["outcome"] == "succeeded" and one["freshness"] == "fresh" and not waiting
+    return _step("placement", right, where, one["since"], node=one["node"])
+
+
+def _step(name: str, ok: bool, detail: str, at: str | None = None, **more: Any) -> dict[str, Any]:
+    return {"step": name, "ok": ok, "detail": detail, "at": at, **more}
+
+
+ROUTES: Final = (
+    Route(
+        "GET",
+        "/deployments/<deployment>/explain",
+        explained,
+        Role.VIEWER,
+        "Why it stands where it stands",
+    ),
+)

@@ -1,0 +1,212 @@
+"""Sites: what Git says of them, what their runners say, and what operators do with them."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from pydantic import Field
+
+from controller.access import passwords
+from controller.access.identity import Role
+from controller.api import bodies, paging
+from controller.api.call import Call, Reply
+from controller.api.problems import Problem, not_found
+from controller.api.routes import Object, Route
+from controller.store import access, commands, fleet
+from controller.store.commands import Order
+from controller.store.words import CommandKind
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+TOKENS_AT_ONCE: Final = 2  # one in use, one that takes its place
+
+
+class Pause(bodies.Body):
+    """Why a site is to stand still, and until when."""
+
+    reason: Annotated[str, Field(max_length=500)] = ""
+    until: str | None = None
+
+
+class Accept(bodies.Body):
+    """The commit up to which rewritten history is accepted."""
+
+    commit: Annotated[str, Field(pattern=r"^[0-9a-f]{7,64}$")]
+
+
+def listed(call: Call) -> dict[str, Any]:
+    """GET /sites."""
+    page = call.page()
+    moment = call.parts.moment()
+    with call.parts.store.session() as session:
+        rows = fleet.sites(
+            session, moment, after=paging.text(page), limit=page.fetch, only=call.who.sites
+        )
+    return paging.listing(page, rows)
+
+
+def shown(call: Call, site: str) -> dict[str, Any]:
+    """GET /sites/{site}."""
+    with call.parts.store.session() as session:
+        return find(call, session, site)
+
+
+def find(call: Call, session: Session, site: str) -> dict[str, Any]:
+    """The site; 404 when there is none that they may see."""
+    found = fleet.site(session, site, call.parts.moment()) if call.who.sees(site) else None
+    if found is None:
+        raise not_found("site", site)
+    return found
+
+
+def created(call: Call, body: dict[str, Any]) -> dict[str, Any]:
+    """POST /sites: committed to Git; its runner's token is shown this once."""
+    call.parts.sites.create(body, call.who)
+    name = str(body["name"])
+    with call.parts.store.write() as session:
+        made = _new_token(call, session, name)
+        call.write_down(session, "site.create", name)
+        return {"site": find(call, session, name), "token": made["token"]}
+
+
+def changed(call: Call, site: str, body: dict[str, Any]) -> dict[str, Any]:
+    """PATCH /sites/{site}: a merge patch of its document in Git."""
+    _must_be(call, site)
+    commit = call.parts.sites.change(site, body, call.who)
+    return _done(call, "site.change", site, commit, {"keys": sorted(body)})
+
+
+def removed(call: Call, site: str) -> Reply:
+    """DELETE /sites/{site}: 409 while it has deployments."""
+    _must_be(call, site)
+    call.parts.sites.remove(site, call.who)
+    with call.parts.store.write() as session:
+        call.write_down(session, "site.remove", site)
+    return Reply(None)
+
+
+def token_made(call: Call, site: str) -> dict[str, Any]:
+    """POST /sites/{site}/tokens: shown this once."""
+    _must_be(call, site)
+    with call.parts.store.write() as session:
+        valid = access.site_tokens(session, site, call.parts.clock())
+        if len(valid) >= TOKENS_AT_ONCE:
+            raise Problem(
+                409,
+                f'site "{site}" has {len(valid)} valid tokens',
+                cure=f"revoke one first: {', '.join(valid)}",
+            )
+        made = _new_token(call, session, site)
+        call.write_down(session, "site.token.create", site, {"id": made["id"]})
+    return made
+
+
+def token_revoked(call: Call, site: str, token: str) -> Reply:
+    """DELETE /sites/{site}/tokens/{id}."""
+    _must_be(call, site)
+    with call.parts.store.write() as session:
+        if not access.revoke_site_token(session, site, token, call.parts.clock()):
+            raise not_found("token", token)
+        call.write_down(session, "site.token.revoke", site, {"id": token})
+    return Reply(None)
+
+
+def paused(call: Call, site: str, body: Pause) -> dict[str, Any]:
+    """POST /sites/{site}/pause."""
+    _must_be(call, site)
+    commit = call.parts.sites.pause(site, body.reason, body.until, call.who)
+    return _done(call, "site.pause", site, commit, {"reason": body.reason})
+
+
+def resumed(call: Call, site: str) -> dict[str, Any]:
+    """POST /sites/{site}/resume."""
+    _must_be(call, site)
+    return _done(call, "site.resume", site, call.parts.sites.resume(site, call.who))
+
+
+def drained(call: Call, site: str) -> dict[str, Any]:
+    """POST /sites/{site}/drain."""
+    _must_be(call, site)
+    return _done(call, "site.drain", site, call.parts.sites.drain(site, True, call.who))
+
+
+def undrained(call: Call, site: str) -> dict[str, Any]:
+    """POST /sites/{site}/undrain."""
+    _must_be(call, site)
+    return _done(call, "site.undrain", site, call.parts.sites.drain(site, False, call.who))
+
+
+def reloaded(call: Call, site: str) -> dict[str, Any]:
+    """POST /sites/{site}/reload: a command."""
+    return give(call, site, CommandKind.RELOAD, {})
+
+
+def accepted(call: Call, site: str, body: Accept) -> dict[str, Any]:
+    """POST /sites/{site}/accept: a command; rewritten history is taken up to that commit."""
+    return give(call, site, CommandKind.ACCEPT, {"commit": body.commit})
+
+
+def give(call: Call, site: str, kind: CommandKind, data: dict[str, Any]) -> dict[str, Any]:
+    """Store a command for the site's runner and hint it."""
+    _must_be(call, site)
+    with call.parts.store.write() as session:
+        order = Order(site, kind, call.who.actor, data)
+        command = commands.add(session, order, call.parts.clock())
+        call.write_down(session, f"command.{kind}", site, data)
+    call.parts.broker.hint("command", site)
+    return {"id": command, "kind": kind.value, **data}
+
+
+def _must_be(call: Call, site: str) -> None:
+    with call.parts.store.session() as session:
+        find(call, session, site)
+
+
+def _new_token(call: Call, session: Session, site: str) -> dict[str, Any]:
+    token, token_id = passwords.new_token("mgs"), str(uuid.uuid4())
+    values = {
+        "id": token_id,
+        "site": site,
+        "digest": passwords.token_hash(token),
+        "created_by": call.who.actor,
+        "created_at": call.parts.clock(),
+    }
+    access.add_site_token(session, values)
+    return {"id": token_id, "token": token}
+
+
+def _done(
+    call: Call, action: str, site: str, commit: str | None, detail: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    with call.parts.store.write() as session:
+        call.write_down(session, action, site, {"commit": commit, **(detail or {})})
+        return {**find(call, session, site), "commit": commit}
+
+
+ROUTES: Final = (
+    Route("GET", "/sites", listed, Role.VIEWER, "Sites"),
+    Route("POST", "/sites", created, Role.ADMIN, "Add a site", Object.REQUIRED, 201),
+    Route("GET", "/sites/<site>", shown, Role.VIEWER, "One site", runner_too=True),
+    Route("PATCH", "/sites/<site>", changed, Role.OPERATOR, "Change its document", Object.REQUIRED),
+    Route("DELETE", "/sites/<site>", removed, Role.ADMIN, "Remove a site"),
+    Route(
+        "POST", "/sites/<site>/tokens", token_made, Role.ADMIN, "A token for its runner", None, 201
+    ),
+    Route("DELETE", "/sites/<site>/tokens/<token>", token_revoked, Role.ADMIN, "Revoke it"),
+    Route("POST", "/sites/<site>/pause", paused, Role.OPERATOR, "Let it stand still", Pause),
+    Route("POST", "/sites/<site>/resume", resumed, Role.OPERATOR, "Let it go on"),
+    Route("POST", "/sites/<site>/drain", drained, Role.OPERATOR, "Take everything off"),
+    Route("POST", "/sites/<site>/undrain", undrained, Role.OPERATOR, "Put everything back"),
+    Route("POST", "/sites/<site>/reload", reloaded, Role.OPERATOR, "Look again", None, 202),
+    Route(
+        "POST",
+        "/sites/<site>/accept",
+        accepted,
+        Role.ADMIN,
+        "Accept rewritten history",
+        Accept,
+        202,
+    ),
+)

@@ -1,0 +1,53 @@
+"""What every request and answer has in common: an id, limits, and headers that protect."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from typing import TYPE_CHECKING, Final
+
+from flask import g, request
+
+from controller.api.bodies import BODY_LIMIT
+
+if TYPE_CHECKING:
+    from flask import Flask, Response
+
+HEADER: Final = "X-Request-Id"
+_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+
+# Nothing from elsewhere, nothing inline: a text that slips into a page can do nothing there.
+POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS: Final = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+
+
+def register(app: Flask) -> None:
+    """Give each request its id and each answer its headers."""
+    app.config["MAX_CONTENT_LENGTH"] = BODY_LIMIT
+    app.before_request(_begin)
+    app.after_request(_end)
+
+
+def _begin() -> None:
+    wanted = request.headers.get(HEADER, "")
+    g.request_id = wanted if _ID.fullmatch(wanted) else str(uuid.uuid4())
+    if request.path.startswith("/git/"):
+        request.max_content_length = None  # packs are streamed, never held in memory
+
+
+def _end(response: Response) -> Response:
+    response.headers[HEADER] = str(g.get("request_id", ""))
+    for name, value in HEADERS.items():
+        response.headers.setdefault(name, value)
+    if request.path.startswith("/api/"):
+        response.headers.setdefault("Cache-Control", "no-store")
+    return response

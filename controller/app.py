@@ -1,0 +1,99 @@
+"""The composition root: settings to parts, parts to the application that answers requests."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from flask import Blueprint, Flask
+
+from controller import git_endpoint, pages
+from controller.access.limiter import Limiter
+from controller.admission import Admission
+from controller.api import ROUTES, guard, meta, problems, routes, schemas, transport
+from controller.api.openapi import PREFIX
+from controller.catalog import Catalog
+from controller.chores import Chores
+from controller.events.broker import Broker
+from controller.events.log import StoredEvents
+from controller.parts import Parts
+from controller.publish import Publisher, Repository, Sites
+from controller.reports.intake import Intake
+from controller.store import Store
+from margrave import durations
+from webhook import Push, door
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from controller.settings import ControllerSettings
+
+# Ten wrong passwords at once, then one every six seconds: people mistype, programs guess.
+SIGN_INS: Final = (10, 6.0)
+
+
+def utc_now() -> datetime:
+    """The one clock that the parts are given."""
+    return datetime.now(UTC)
+
+
+def assemble(settings: ControllerSettings, clock: Callable[[], datetime] = utc_now) -> Parts:
+    """Put the parts together; nothing runs yet."""
+    store = Store(settings.database_url)
+    repository = Repository(settings)
+    publisher = Publisher(store, settings, clock, repository)
+    broker = Broker(StoredEvents(store), settings.events.max_clients)
+    store.on_commit(broker.wake)
+    publisher.on_head(lambda commit, sites: _hint(broker, commit, sites))
+    return Parts(
+        settings=settings,
+        store=store,
+        clock=clock,
+        broker=broker,
+        repository=repository,
+        catalog=Catalog(store, settings, clock),
+        admission=Admission(store, settings, clock),
+        publisher=publisher,
+        sites=Sites(store, publisher, clock),
+        intake=Intake(
+            store, clock, timedelta(seconds=durations.seconds(settings.heartbeat.interval))
+        ),
+        sign_ins=Limiter(*SIGN_INS, time.monotonic),
+    )
+
+
+def create_app(parts: Parts, chores: Chores | None = None) -> Flask:
+    """The application over its parts."""
+    app = Flask(__name__, static_folder=None)
+    app.extensions["margrave"] = parts
+    app.json.sort_keys = False  # type: ignore[attr-defined]  # resources keep their order
+    transport.register(app)
+    problems.register(app)
+    app.register_blueprint(meta.blueprint(parts, ROUTES))
+    app.register_blueprint(schemas.blueprint())
+    app.register_blueprint(routes.blueprint("api", parts, ROUTES), url_prefix=PREFIX)
+    app.register_blueprint(pages.blueprint(parts))
+    app.register_blueprint(
+        git_endpoint.blueprint(
+            parts.settings.repository,
+            lambda token: guard.by_token(parts, token),
+            lambda _: parts.publisher.refresh(),
+        )
+    )
+    app.register_blueprint(_webhook(parts, chores))
+    return app
+
+
+def _hint(broker: Broker, commit: str, sites: frozenset[str]) -> None:
+    for site in sites:
+        broker.hint("revision", site, {"head": commit})
+
+
+def _webhook(parts: Parts, chores: Chores | None) -> Blueprint:
+    def look(_: Push) -> None:
+        if chores is not None:
+            chores.look()
+
+    remote = parts.settings.git.remote
+    return door(parts.settings.hooks.secrets, [remote] if remote else [], "main", look)

@@ -1,0 +1,87 @@
+"""What the controller does without being asked: publish, read sources and Git, notice silence."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from typing import TYPE_CHECKING, Final
+
+from controller.reports.silence import Silence
+from margrave import durations
+from margrave.errors import MargraveError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from controller.parts import Parts
+
+LOG = logging.getLogger(__name__)
+
+SILENCE_EVERY: Final = 2.0  # seconds: a third of the shortest period that anybody sets
+STOP_WITHIN: Final = 20.0
+
+
+class Chores:
+    """Threads of their own, so that no request waits for a chore."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._stop = threading.Event()
+        self._look = threading.Event()
+        self._threads: list[threading.Thread] = []
+
+    def start(self) -> None:
+        """Begin."""
+        parts = self._parts
+        parts.broker.start()
+        self._run("publisher", lambda: parts.publisher.run(self._stop))
+        self._run("sources", self._sources)
+        silence = Silence(parts.store, parts.moment)
+        self._run("silence", lambda: self._every(SILENCE_EVERY, "silence", silence.look))
+
+    def stop(self) -> None:
+        """End every stream and let every chore finish the step it is at."""
+        self._stop.set()
+        self._look.set()
+        self._parts.publisher.wake()
+        self._parts.broker.stop()
+        deadline = time.monotonic() + STOP_WITHIN
+        for thread in self._threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+
+    def end_streams(self) -> None:
+        """Let every stream end, so that its thread is free to finish."""
+        self._parts.broker.close()
+
+    def look(self) -> None:
+        """A webhook came: look at Git and at the sources soon."""
+        self._look.set()
+
+    def _run(self, name: str, target: Callable[[], None]) -> None:
+        thread = threading.Thread(target=target, name=name, daemon=True)
+        thread.start()
+        self._threads.append(thread)
+
+    def _every(self, seconds: float, name: str, step: Callable[[], object]) -> None:
+        while not self._stop.wait(seconds):
+            self._once(name, step)
+
+    def _sources(self) -> None:
+        every = durations.seconds(self._parts.settings.git.poll_interval)
+        while not self._stop.is_set():
+            hinted = self._look.wait(every)
+            self._look.clear()
+            if self._stop.is_set():
+                return
+            if hinted or self._parts.settings.git.remote:
+                self._once("git", self._parts.publisher.refresh)
+            self._once("sources", self._parts.catalog.sync_due)
+
+    def _once(self, name: str, step: Callable[[], object]) -> None:
+        try:
+            step()
+        except MargraveError as error:
+            LOG.warning("%s: %s", name, error)
+        except Exception:  # a chore that dies would be missed only when it is needed
+            LOG.exception("%s: failed; it is tried again", name)

@@ -1,0 +1,116 @@
+"""How states, outcomes and times are told to people: a sign and a word, colour only beside them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from markupsafe import Markup, escape
+
+# (sign, tone, word): what rolled back is a warning, never a success; what is unknown is grey.
+OUTCOMES: Final = {
+    "succeeded": ("✓", "good", "succeeded"),
+    "rolled-back": ("↩", "warn", "rolled back"),
+    "rollback-failed": ("✕", "bad", "rollback failed"),
+    "failed": ("✕", "bad", "failed"),
+    "held": ("‖", "held", "held"),
+    "pending": ("…", "busy", "pending"),
+}
+STATES: Final = {
+    "INSTALLED": ("●", "rest"),
+    "PENDING": ("○", "busy"),
+    "INSTALLING": ("◐", "busy"),
+    "UPDATING": ("◐", "busy"),
+    "ROLLINGBACK": ("◐", "warn"),
+    "DELETING": ("◐", "busy"),
+    "DELETED": ("◌", "quiet"),
+    "FAILED": ("▲", "bad"),
+}
+STATUSES: Final = {
+    "active": ("●", "good"),
+    "stale": ("◔", "warn"),
+    "offline": ("○", "quiet"),
+    "fresh": ("●", "good"),
+    "unknown": ("?", "quiet"),
+}
+NOTHING: Final = Markup('<span class="none">\N{EN DASH}</span>')
+_STEPS: Final = ((86400, "d"), (3600, "h"), (60, "min"))
+
+
+def outcome(word: str) -> Markup:
+    """An outcome as a badge."""
+    sign, tone, text = OUTCOMES.get(word, ("?", "quiet", word))
+    return _badge(sign, tone, text)
+
+
+def state(word: str) -> Markup:
+    """A state as a badge."""
+    sign, tone = STATES.get(word, ("?", "quiet"))
+    return _badge(sign, tone, word)
+
+
+def status(word: str) -> Markup:
+    """How fresh something is, as a badge."""
+    sign, tone = STATUSES.get(word, ("?", "quiet"))
+    return _badge(sign, tone, word)
+
+
+def ago(text: str | None, now: datetime) -> Markup:
+    """How long ago, with the exact time on hover; the script keeps it going."""
+    if not text:
+        return Markup('<span class="none">never</span>')
+    return Markup('<time datetime="{0}" title="{0}">{1}</time>').format(text, _distance(text, now))
+
+
+def clock(text: str | None) -> Markup:
+    """The time of day in UTC, with the exact time on hover."""
+    if not text:
+        return NOTHING
+    return Markup('<time class="clock" datetime="{0}" title="{0}">{1}</time>').format(
+        text, text[11:19]
+    )
+
+
+def short(text: str | None, size: int = 12) -> Markup:
+    """A digest or commit, shortened, whole on hover."""
+    if not text:
+        return NOTHING
+    bare = text.removeprefix("sha256:")
+    return Markup('<code title="{0}">{1}</code>').format(text, bare[:size])
+
+
+def pairs(values: dict[str, Any] | None) -> Markup:
+    """Labels or parameters, one chip each."""
+    chips = [
+        Markup('<span class="chip"><b>{}</b> {}</span>').format(key, value)
+        for key, value in sorted((values or {}).items())
+    ]
+    return Markup(" ").join(chips) if chips else Markup('<span class="none">none</span>')
+
+
+def size(number: Any) -> str:
+    """Bytes as people read them."""
+    if not isinstance(number, int | float):
+        return "\N{EN DASH}"
+    for unit in ("B", "KiB", "MiB"):
+        if number < 1024:
+            return f"{number:.0f} {unit}"
+        number /= 1024
+    return f"{number:.1f} GiB"
+
+
+def _badge(sign: str, tone: str, text: str) -> Markup:
+    return Markup(
+        '<span class="badge {}"><span class="sign" aria-hidden="true">{}</span>{}</span>'
+    ).format(escape(tone), sign, text)
+
+
+def _distance(text: str, now: datetime) -> str:
+    at = datetime.fromisoformat(text).astimezone(UTC)
+    seconds = int((now - at).total_seconds())
+    if seconds < 5:
+        return "just now"
+    for step, unit in _STEPS:
+        if seconds >= step:
+            return f"{seconds // step} {unit} ago"
+    return f"{seconds} s ago"

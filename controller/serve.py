@@ -1,0 +1,109 @@
+"""`margrave controller serve`: gunicorn with threads, one process, and the chores beside it."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import TYPE_CHECKING, Any, Final
+
+from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]
+from gunicorn.workers.gthread import ThreadWorker  # type: ignore[import-untyped]
+
+from controller.app import assemble, create_app
+from controller.chores import Chores
+from margrave.errors import MargraveError
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from flask import Flask
+
+    from controller.settings import ControllerSettings
+
+LOG = logging.getLogger(__name__)
+
+SPARE_THREADS: Final = 16  # beyond the streams, so that they never starve /healthz
+GRACE: Final = 25  # seconds for requests in progress when asked to stop
+
+
+class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
+    """A worker that ends its streams when asked to stop: they would never end by themselves."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """SIGTERM."""
+        self.app.end_streams()
+        super().handle_exit(sig, frame)
+
+    def handle_quit(self, sig: int, frame: FrameType | None) -> None:
+        """SIGINT and SIGQUIT."""
+        self.app.end_streams()
+        super().handle_quit(sig, frame)
+
+
+class Server(BaseApplication):  # type: ignore[misc]
+    """gunicorn told by our settings instead of by its own file and command line."""
+
+    def __init__(self, settings: ControllerSettings) -> None:
+        self._settings = settings
+        self._chores: Chores | None = None
+        super().__init__()
+
+    def load_config(self) -> None:
+        """Our settings in gunicorn's words."""
+        for name, value in options(self._settings).items():
+            self.cfg.set(name, value)
+        self.cfg.set("post_worker_init", lambda _: self._begin())
+        self.cfg.set("worker_exit", lambda *_: self._end())
+
+    def load(self) -> Flask:
+        """Made in the worker: threads and database connections do not survive a fork."""
+        parts = assemble(self._settings)
+        problem = parts.store.schema_problem()
+        if problem:
+            raise MargraveError(problem)
+        parts.repository.prepare()
+        self._chores = Chores(parts)
+        return create_app(parts, self._chores)
+
+    def end_streams(self) -> None:
+        """Let every open stream end; on a thread, for a signal may not wait for a lock."""
+        if self._chores is not None:
+            threading.Thread(target=self._chores.end_streams, daemon=True).start()
+
+    def _begin(self) -> None:
+        if self._chores is not None:
+            self._chores.start()
+
+    def _end(self) -> None:
+        if self._chores is not None:
+            self._chores.stop()
+
+
+def options(settings: ControllerSettings) -> dict[str, Any]:
+    """gunicorn's options."""
+    tls = settings.http.tls
+    threads = settings.http.threads or settings.events.max_clients + SPARE_THREADS
+    found: dict[str, Any] = {
+        "bind": settings.http.bind,
+        "workers": 1,
+        "threads": threads,
+        "worker_class": "controller.serve.Worker",
+        "worker_connections": threads + 1000,
+        "graceful_timeout": GRACE,
+        "timeout": 60,
+        "keepalive": 15,
+        "loglevel": "warning",
+        "proc_name": "margrave-controller",
+        "control_socket_disable": True,
+    }
+    if tls.cert:
+        found |= {"certfile": str(tls.cert), "keyfile": str(tls.key)}
+    if tls.client_ca:
+        found |= {"ca_certs": str(tls.client_ca)}
+    return found
+
+
+def serve(settings: ControllerSettings) -> None:
+    """Serve until asked to stop."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    Server(settings).run()
