@@ -13,7 +13,7 @@ import click
 from margrave.cli import tables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 FORMATS: Final = ("table", "json", "yaml")
 
@@ -52,10 +52,8 @@ class Output:
         cells = [[tables.words(cell(row)) for _, cell in columns] for row in rows]
         if not cells and none:
             click.echo(none)
-        elif lively():
-            _paint([name for name, _ in columns], cells)
-        else:
-            click.echo(plain([name for name, _ in columns], cells), nl=False)
+            return
+        click.echo(aligned([name for name, _ in columns], cells, colours=lively()), nl=False)
 
     def list(self, page: dict[str, Any], columns: tables.Columns, none: str = "") -> None:
         """A list as `{items, next}` or as a table."""
@@ -81,25 +79,23 @@ class Output:
             click.echo(text)
 
 
-def plain(head: list[str], cells: list[list[str]]) -> str:
-    """Columns side by side, never cut: what a pipe gets."""
+def aligned(head: Sequence[str], cells: Sequence[Sequence[str]], *, colours: bool) -> str:
+    """Columns side by side. Nothing is cut or folded: a terminal wraps what is too long, and a
+    line stays a line for whoever reads the output with another program."""
     rows = [head, *([text.replace("\n", " ") for text in row] for row in cells)]
     widths = [max(len(row[index]) for row in rows) for index in range(len(head))]
-    lines = (
-        "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True))
-        for row in rows
-    )
-    return "".join(line.rstrip() + "\n" for line in lines)
+    lines = []
+    for number, row in enumerate(rows):
+        padded = [text.ljust(width) for text, width in zip(row, widths, strict=True)]
+        padded[-1] = row[-1]
+        if colours:
+            padded = [_painted(text, number == 0) for text in padded]
+        lines.append("  ".join(padded).rstrip() + "\n")
+    return "".join(lines)
 
 
-def _paint(head: list[str], cells: list[list[str]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in head:
-        table.add_column(name, overflow="fold")
-    for row in cells:
-        table.add_row(*(Text(text, style=tables.colour(text)) for text in row))
-    Console().print(table)
+def _painted(text: str, is_head: bool) -> str:
+    if is_head:
+        return click.style(text, bold=True)
+    colour = tables.colour(text.strip())
+    return click.style(text, fg=colour) if colour else text
