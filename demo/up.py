@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import TYPE_CHECKING, Any
 
 from demo import configuration, http, memory, parts
@@ -118,30 +118,36 @@ class Demo:
 
     def _nodes(self) -> None:
         keys = {node.name: self.lab.host_key(node.name) for node in self.lab.nodes()}
-        new = [
-            node
-            for node in self.lab.nodes()
-            if self.memory.host_keys.get(node.name) != keys[node.name]
-        ]
+        known = {
+            str(one["name"])
+            for port in RUNNER_PORTS.values()
+            for one in http.call("GET", f"{parts.url(port)}/status")["nodes"]
+        }
+        added = {name: key for name, key in self.memory.host_keys.items() if name in known}
+        new = [node for node in self.lab.nodes() if added.get(node.name) != keys[node.name]]
         if not new:
             return
         with (
             self.progress.step(f"onboard {', '.join(node.name for node in new)}"),
             ThreadPoolExecutor(max_workers=4) as pool,
         ):
-            for node in pool.map(lambda one: self._onboard(one, keys[one.name]), new):
-                self.memory.host_keys[node.name] = keys[node.name]
+            work = {
+                pool.submit(self._onboard, node, keys[node.name], again=node.name in known): node
+                for node in new
+            }
+            for done in as_completed(work):
+                done.result()
+                self.memory.host_keys[work[done].name] = keys[work[done].name]
                 self._keep()
 
-    def _onboard(self, node: Node, host_key: str) -> Node:
+    def _onboard(self, node: Node, host_key: str, *, again: bool) -> None:
         site = site_of(node.name)
         where = ("--site", site, "--config", str(self.places.runner(site) / "margrave.toml"))
-        if node.name in self.memory.host_keys:
+        if again:
             # The lab was made anew below us: the node of this name is another machine now.
             self._margrave("node", "remove", node.name, *where, "--yes")
         key = ("--identity", str(self.lab.key), "--host-key", host_key)
         self._margrave("node", "add", node.name, node.address, *where, *key, "--yes")
-        return node
 
     def _deployment(self) -> None:
         if self.memory.deployed:
