@@ -1,0 +1,56 @@
+"""What a lab remembers, on disk and beside others."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from lab import seed
+from lab.errors import LabError
+from lab.locks import held
+from lab.record import Record, load, save
+from lab.subnet import Subnet
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
+    """The base is set once: disks are layered over it."""
+    record = Record(Subnet(3)).with_base("/one").with_base("/two").with_nodes(["a"])
+    save(tmp_path / "x" / "lab.json", record)
+    assert load(tmp_path / "x" / "lab.json") == record
+    assert record.base == "/one"
+
+
+def test_a_lab_that_is_not_there_has_no_record(tmp_path: Path) -> None:
+    """Absent is not broken; broken is told with path and cure."""
+    assert load(tmp_path / "lab.json") is None
+    (tmp_path / "lab.json").write_text("{}")
+    with pytest.raises(LabError, match=r"lab\.json.*margrave lab down"):
+        load(tmp_path / "lab.json")
+
+
+def test_a_lock_is_held_by_one_and_leaves_no_file(tmp_path: Path) -> None:
+    """Whoever waited gets it afterwards, although the file was removed meanwhile."""
+    path, order = tmp_path / "locks" / "x", []
+
+    def second() -> None:
+        with held(path):
+            order.append("second")
+
+    with held(path):
+        waiting = threading.Thread(target=second)
+        waiting.start()
+        waiting.join(timeout=0.1)
+        order.append("first")
+    waiting.join(timeout=5)
+    assert order == ["first", "second"]
+    assert not path.exists()
+
+
+def test_the_registry_has_a_name_on_every_node() -> None:
+    """Image names are the same on this machine and on nodes, addresses are not."""
+    assert "10.231.4.1 registry.margrave.lab\n" in seed.hosts("a", "10.231.4.1")
