@@ -1,0 +1,246 @@
+"""Operations reach real nodes: the same tests by the warm process and by the plain way."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import urllib.request
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab import Lab
+from margrave import digest, folder
+from margrave.lifecycle import Kind
+from runner.execute import AnsibleExecutor
+from runner.ports import Call, Progress, Result, Status, Target
+from tests.support.waiting import eventually
+
+pytestmark = pytest.mark.lab
+
+APPS = Path("examples/apps/storefront").resolve()
+TEMPLATE = "{{ lookup('pipe', 'touch /tmp/margrave-was-here') }}"
+OTHER_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIG5xLh6Av0QCP3dVSMwtjGvgA3fW0HTgELOhnSDiDrgj"
+
+
+class Results:
+    """Collects results and lines; can be waited for."""
+
+    def __init__(self, wanted: int) -> None:
+        self.by_operation: dict[str, Result] = {}
+        self.lines: list[Progress] = []
+        self._wanted = wanted
+        self._all = threading.Event()
+
+    def take(self, result: Result) -> None:
+        assert result.operation not in self.by_operation, "a second result for one call"
+        self.by_operation[result.operation] = result
+        if len(self.by_operation) == self._wanted:
+            self._all.set()
+
+    def wait(self, timeout: float = 60) -> dict[str, Result]:
+        assert self._all.wait(timeout), f"only {sorted(self.by_operation)}"
+        return self.by_operation
+
+
+@pytest.fixture(params=["warm", "plain"])
+def executor(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[AnsibleExecutor]:
+    made = AnsibleExecutor(tmp_path / "execute", connect_timeout=5, warm=request.param == "warm")
+    made.open()
+    if request.param == "warm":
+        eventually((tmp_path / "execute/c/warm").exists, 20, "the warm process does not come up")
+    yield made
+    made.stop()
+    assert mentioning(tmp_path) == []
+    assert not (tmp_path / "execute/runs").exists()
+
+
+@pytest.fixture
+def root(lab: Lab) -> Callable[[str], Target]:
+    def of(name: str) -> Target:
+        return Target(name, lab.node(name).address, 22, "root", str(lab.key), host_key(lab, name))
+
+    return of
+
+
+@pytest.fixture
+def deployment(lab: Lab) -> Iterator[str]:
+    """An id of a deployment; what runs under it is gone afterwards."""
+    ident = str(uuid.uuid4())
+    yield ident
+    for name in ("harbor-1", "depot-1"):
+        find = f"podman ps -aq --filter label=margrave.deployment={ident}"
+        lab.ssh(name, f"{find} | xargs -r podman rm -f -t 0", check=False)
+        lab.ssh(name, f"rm -rf /var/lib/margrave/deployments/{ident}", check=False)
+
+
+def host_key(lab: Lab, name: str) -> str:
+    line = lab.ssh(name, "cat /etc/ssh/ssh_host_ed25519_key.pub").stdout
+    return " ".join(line.split()[:2])
+
+
+def mentioning(path: Path) -> list[str]:
+    """Command lines of processes that name the path."""
+    told = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
+    return [line for line in told.stdout.splitlines() if str(path) in line]
+
+
+def install(target: Target, deployment: str, version: str = "1.0.0", **changes: Any) -> Call:
+    source = APPS / version / "compose"
+    component = {
+        "name": "storefront",
+        "src": str(source),
+        "digest": digest.of_files(folder.read(source)),
+        "variables": {"GREETING": changes.pop("greeting", "hello")},
+        "timeout": changes.pop("timeout", 15),
+        **changes.pop("component", {}),
+    }
+    arguments = {
+        "deployment": deployment,
+        "name": "storefront",
+        "application": "com-example-storefront",
+        "version": version,
+        "revision": f"sha256:{version.replace('.', '') * 21}0",
+        "components": [component],
+        "force": True,
+    }
+    return Call(f"install-{version}", Kind.INSTALL, target, arguments, changes.get("deadline", 60))
+
+
+def carry(executor: AnsibleExecutor, calls: Sequence[Call]) -> Results:
+    results = Results(len(calls))
+    executor.start(calls, results.lines.append, results.take)
+    return results
+
+
+def test_an_application_is_installed_and_deleted(lab, executor, root, deployment) -> None:
+    """The module's return value arrives; a parameter is text, whatever Ansible would make of it."""
+    node = root("harbor-1")
+    results = carry(executor, [install(node, deployment, greeting=TEMPLATE)])
+    [result] = results.wait().values()
+    assert (result.status, result.message) == (Status.OK, "")
+    assert result.data["state"] == "INSTALLED"
+    assert result.started < result.ended
+    assert [line.operation for line in results.lines][:1] == ["install-1.0.0"]
+    with urllib.request.urlopen(f"http://{node.address}:8000/", timeout=5) as answer:
+        assert json.load(answer) == {"version": "1.0.0", "greeting": TEMPLATE}
+    assert not Path("/tmp/margrave-was-here").exists()
+    seen = executor.observe([node], [deployment])["harbor-1"]
+    assert [one["deployment"] for one in seen.data["workloads"]] == [deployment]
+    delete = Call("d", Kind.DELETE, node, {"deployment": deployment, "force": True}, 60)
+    assert carry(executor, [delete]).wait()["d"].data["deleted"] is True
+    assert executor.active == frozenset()
+
+
+def test_each_node_has_its_own_end(executor, root, deployment) -> None:
+    """In one run: an absent node, a changed host key, a refused key, a failing module; one node
+    that is reached. Each is told apart, and each failure has a class and a cure."""
+    node = root("harbor-1")
+    away = replace(node, name="away", port=2200)
+    changed = replace(root("harbor-2"), name="changed", host_key=OTHER_KEY)
+    unpinned = replace(root("depot-1"), name="unpinned", host_key="")
+    refused = replace(node, name="refused", user="nobody")
+    seen = executor.observe([node, away, changed, unpinned, refused])
+    ends = {name: (one.status, one.data.get("error", {}).get("code")) for name, one in seen.items()}
+    assert ends == {
+        "harbor-1": (Status.OK, None),
+        "away": (Status.UNREACHABLE, "unreachable"),
+        "changed": (Status.UNREACHABLE, "host-key-changed"),
+        "unpinned": (Status.UNREACHABLE, "host-key-changed"),
+        "refused": (Status.UNREACHABLE, "login-refused"),
+    }
+    wrong = install(node, deployment, component={"digest": "sha256:" + "0" * 64})
+    [result] = carry(executor, [wrong]).wait().values()
+    assert result.status is Status.FAILED
+    assert result.data["error"]["class"] in {"config", "image"}
+    assert result.data["error"]["cure"]
+
+
+def test_capabilities_come_with_checks(executor, root) -> None:
+    """inspect tells what a node can do."""
+    seen = executor.inspect(root("depot-1"))
+    assert seen.status is Status.OK
+    assert seen.data["capabilities"]["deployment_types"] == ["compose"]
+
+
+def test_runs_overlap(executor, root, deployment) -> None:
+    """A look at a node is answered while an operation on it goes on."""
+    node = root("depot-1")
+    results = carry(executor, [install(node, deployment, "1.2.0", timeout=30)])
+    eventually(lambda: results.lines, 20, "the operation does not begin")
+    assert executor.observe([node])["depot-1"].status is Status.OK
+    assert results.by_operation == {}
+    assert executor.active == {"install-1.2.0"}
+    executor.cancel("unknown")
+    executor.cancel("install-1.2.0")
+    assert results.wait(2)["install-1.2.0"].status is Status.LOST
+    assert executor.active == frozenset()
+
+
+def test_a_deadline_ends_the_waiting(executor, root, deployment) -> None:
+    """An operation without a result in time is lost, not failed."""
+    late = install(root("depot-1"), deployment, "1.2.0", timeout=30, deadline=3)
+    [result] = carry(executor, [late]).wait(20).values()
+    assert (result.status, result.data["error"]["code"]) == (Status.LOST, "deadline")
+
+
+def test_stop_leaves_nothing(executor, root, deployment, tmp_path) -> None:
+    """What runs is settled as lost, at once, and no process or file of it remains."""
+    results = carry(executor, [install(root("depot-1"), deployment, "1.2.0", timeout=30)])
+    eventually(lambda: results.lines, 20, "the operation does not begin")
+    executor.stop()
+    assert results.wait(0.1)["install-1.2.0"].data["error"]["code"] == "stopped"
+    assert mentioning(tmp_path) == []
+
+
+KILLED = """
+import sys, json, signal, os
+from pathlib import Path
+from margrave.lifecycle import Kind
+from runner.execute import AnsibleExecutor
+from runner.ports import Call, Target
+path, warm, target, arguments = json.load(sys.stdin)
+executor = AnsibleExecutor(Path(path), warm=warm)
+executor.open()
+if warm:
+    while not (Path(path) / "c/warm").exists():
+        signal.sigtimedwait([], 0.05)
+call = Call("op", Kind.INSTALL, Target(**target), arguments, 60)
+executor.start([call], lambda line: os.kill(os.getpid(), signal.SIGKILL), print)
+signal.pause()
+"""
+
+
+@pytest.mark.parametrize("warm", [True, False])
+def test_a_killed_runner_is_swept_up_after(warm, root, deployment, tmp_path) -> None:
+    """After kill -9 the next start ends what the dead one had begun on this machine."""
+    call = install(root("depot-1"), deployment, "1.2.0", timeout=30)
+    target = {name: getattr(call.node, name) for name in Target.__slots__}
+    words = json.dumps([str(tmp_path / "execute"), warm, target, call.arguments])
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED], input=words, text=True, check=False, timeout=60
+    )
+    assert killed.returncode == -9
+    assert list((tmp_path / "execute/runs").iterdir())
+    executor = AnsibleExecutor(tmp_path / "execute", warm=False)
+    executor.open()
+    assert mentioning(tmp_path) == []
+    assert not (tmp_path / "execute/runs").exists()
+    executor.stop()
+
+
+def test_without_a_terminal_or_home_it_works_too(root, tmp_path, monkeypatch) -> None:
+    """A service manager gives neither."""
+    for name in list(os.environ):
+        monkeypatch.delenv(name)
+    executor = AnsibleExecutor(tmp_path / "execute", warm=False)
+    executor.open()
+    assert executor.inspect(root("depot-1")).status is Status.OK
+    executor.stop()
