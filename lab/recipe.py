@@ -40,6 +40,9 @@ MASKED = (
 ROLE_VARIABLES = {
     # The lab's processes may lack the right to raise limits; higher defaults stop every container.
     "edge_node_default_ulimits": ["nofile=1024:1024", "nproc=1024:1024"],
+    # Below old control groups crun takes a container's whole node for the container, and with one
+    # that stops it kills all others; cgroupfs gives each a group of its own.
+    "edge_node_cgroup_manager": "cgroupfs",
     "edge_node_insecure_registries": ["registry.margrave.lab:5000"],
     "edge_node_quiet_cgroup_warning": True,
 }
