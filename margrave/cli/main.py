@@ -112,8 +112,9 @@ def main() -> int:
         return error.exit_code
     except BrokenPipeError:
         # Whoever read us has had enough (`| head`); a second complaint at exit helps nobody.
+        # The answer did not arrive whole, so it is no success: click ends the same way.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return Exit.DONE
+        return Exit.FAILED
     return result if isinstance(result, int) else Exit.DONE
 
 

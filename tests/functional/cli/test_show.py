@@ -156,3 +156,111 @@ def test_login_keeps_the_token_for_its_owner_alone(
     assert run("site", "list").code == 0
     assert controller.calls[-1].headers["Authorization"] == "Bearer kept"
     assert (tmp_path / "config/margrave/login.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_watch_shows_a_list_again_when_it_changed(
+    run: Run, controller: FakeController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An event that changed nothing shown is silent; with JSON each answer is one line."""
+    answers = [{**ONE, "state": state} for state in ("UPDATING", "UPDATING", "INSTALLED")]
+    controller.does(
+        "GET",
+        LIST,
+        lambda _: (
+            200,
+            {"items": [answers.pop(0) if len(answers) > 1 else answers[0]], "next": None},
+        ),
+    )
+    event = "event: deployment\ndata: {}\n\n"
+    controller.on("GET", "/api/v1/events", 200, event + event)
+    monkeypatch.setattr("time.sleep", _second_time(controller))
+
+    ran = run("deployment", "list", "--watch", "-o", "json")
+
+    shown = [json.loads(line) for line in ran.out.splitlines() if line]
+    assert [one["items"][0]["state"] for one in shown] == ["UPDATING", "INSTALLED"]
+    assert ran.code == 130
+
+
+def test_explain_says_where_it_stands(run: Run, controller: FakeController) -> None:
+    """The answer first, then the way of the change step by step."""
+    steps = [{"step": "request", "ok": True, "detail": "the request is published", "at": None}]
+    answer = {"state": "PENDING", "outcome": "pending", "answer": "no node yet", "steps": steps}
+    controller.lists(LIST, ONE)
+    controller.on("GET", f"{LIST}/{ONE['id']}/explain", 200, answer)
+
+    ran = run("deployment", "explain", "storefront")
+
+    assert "storefront at harbor: PENDING, pending: no node yet" in ran.out
+    assert "the request is published" in ran.out
+
+
+def test_logs_show_the_newest_operation_of_each_node(run: Run, controller: FakeController) -> None:
+    """Older operations are left out."""
+    rows = [
+        {"id": f"o{at}", "site": "harbor", "node": "harbor-1", "kind": "update", "state": "failed"}
+        | {"started_at": f"2030-01-0{at}T00:00:00Z"}
+        for at in (2, 1)
+    ]
+    controller.lists(LIST, ONE)
+    controller.on("GET", "/api/v1/operations", 200, {"items": rows, "next": None})
+    controller.on("GET", "/api/v1/operations/o2/log", 200, "never healthy\n")
+
+    assert "  never healthy\n" in run("deployment", "logs", "storefront").out
+
+
+@pytest.mark.parametrize(
+    ("words", "method", "path", "body"),
+    [
+        (
+            ("token", "create", "ci", "--role", "operator", "--site", "harbor"),
+            "POST",
+            "/api/v1/tokens",
+            {"name": "ci", "role": "operator", "sites": ["harbor"]},
+        ),
+        (
+            ("site", "add", "harbor", "--label", "zone=shop", "--timezone", "Europe/Oslo"),
+            "POST",
+            "/api/v1/sites",
+            {"name": "harbor", "labels": {"zone": "shop"}, "timezone": "Europe/Oslo"},
+        ),
+        (
+            ("site", "pause", "harbor", "--reason", "stocktaking"),
+            "POST",
+            "/api/v1/sites/harbor/pause",
+            {"reason": "stocktaking"},
+        ),
+        (
+            ("site", "accept", "harbor", "--commit", "abc", "--yes"),
+            "POST",
+            "/api/v1/sites/harbor/accept",
+            {"commit": "abc"},
+        ),
+        (
+            ("source", "add", "mine", "https://git.example/apps.git", "--ref", "v1"),
+            "POST",
+            "/api/v1/app-sources",
+            {"name": "mine", "url": "https://git.example/apps.git", "ref": "v1"},
+        ),
+        (
+            ("user", "change", "ann", "--role", "admin"),
+            "PATCH",
+            "/api/v1/users/ann",
+            {"role": "admin"},
+        ),
+        (("token", "revoke", "a/b", "--yes"), "DELETE", "/api/v1/tokens/a%2Fb", None),
+    ],
+)
+def test_a_verb_sends_what_the_api_takes(
+    run: Run,
+    controller: FakeController,
+    words: tuple[str, ...],
+    method: str,
+    path: str,
+    body: object,
+) -> None:
+    """Method, path and body of the verbs that change something beside deployments."""
+    controller.on(method, path, 200, {"token": "t"})
+
+    assert run(*words).code == 0
+    assert controller.sent(method, path) == [body]
