@@ -50,7 +50,8 @@ class Nouns(click.Group):
             if name in NOUNS:
                 rows.append((name, NOUNS[name][1]))
             elif (command := self.get_command(ctx, name)) is not None:
-                rows.append((name, command.get_short_help_str(60)))
+                text = command.get_short_help_str(70).rstrip(".")
+                rows.append((name, text[:1].lower() + text[1:]))
         with formatter.section("Commands"):
             formatter.write_dl(rows)
 
