@@ -1,0 +1,158 @@
+"""Nodes that are only pretended, for tests of the runner: they keep fences and releases for real.
+
+A call behaves as the modules do: an older fence is refused, an equal one gets the recorded result,
+a release that is broken goes back within its call, a node that is away is unreachable.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from margrave.lifecycle import Kind
+from runner.ports import Call, Observation, Progress, Result, Status, Target
+
+
+@dataclass
+class FakeNode:
+    """One pretended node."""
+
+    running: dict[str, dict[str, Any]] = field(default_factory=dict)
+    previous: dict[str, dict[str, Any]] = field(default_factory=dict)
+    fences: dict[str, tuple[tuple[int, int], dict[str, Any]]] = field(default_factory=dict)
+    drift: dict[str, list[dict[str, str]]] = field(default_factory=dict)
+    runner: str = ""
+    away: bool = False
+    switches: int = 0  # how often something was really changed
+
+
+class FakeExecutor:
+    """Carries calls to pretended nodes, each in a thread of its own."""
+
+    def __init__(self, *names: str) -> None:
+        self.nodes = {name: FakeNode() for name in names}
+        self.broken_versions: set[str] = set()
+        self.error: dict[str, str] | None = None  # what every install and update answers
+        self.calls: list[Call] = []
+        self.before_answer: Callable[[Call], None] = lambda call: None
+        self.lost: set[Kind] = set()  # kinds whose answers never come back
+        self._lock = threading.Lock()
+
+    def start(
+        self,
+        calls: Sequence[Call],
+        on_progress: Callable[[Progress], None],
+        on_result: Callable[[Result], None],
+    ) -> None:
+        """Each call in a thread, as runs overlap."""
+        with self._lock:
+            self.calls += calls
+        for call in calls:
+            arguments = (call, on_progress, on_result)
+            threading.Thread(target=self._carry, args=arguments, daemon=True).start()
+
+    def observe(
+        self, nodes: Sequence[Target], deployments: Sequence[str] = ()
+    ) -> dict[str, Observation]:
+        """What the nodes say."""
+        return {one.name: self._observation(one.name) for one in nodes}
+
+    def inspect(self, node: Target) -> Observation:
+        """Capabilities."""
+        return Observation(node.name, Status.OK, {"capabilities": CAPABILITIES}, _now())
+
+    def cancel(self, operation: str) -> None:
+        """Nothing is kept here that could be cancelled."""
+
+    def stop(self) -> None:
+        """Nothing is kept here that could be left behind."""
+
+    def _carry(
+        self,
+        call: Call,
+        on_progress: Callable[[Progress], None],
+        on_result: Callable[[Result], None],
+    ) -> None:
+        node, began = self.nodes[call.node.name], _now()
+        if node.away:
+            error = {"class": "link", "code": "away", "message": "no route", "cure": ""}
+            on_result(Result(call.operation, Status.UNREACHABLE, {"error": error}, began, _now()))
+            return
+        on_progress(Progress(call.operation, _now(), f"{call.kind} begins"))
+        with self._lock:
+            data = self._answer(node, call)
+        self.before_answer(call)
+        if call.kind in self.lost:
+            return
+        status = Status.FAILED if data.get("error") else Status.OK
+        on_result(Result(call.operation, status, data, began, _now()))
+
+    def _answer(self, node: FakeNode, call: Call) -> dict[str, Any]:
+        deployment = str(call.arguments["deployment"])
+        fence = call.arguments["fence"]
+        node.runner = node.runner or fence["runner"]
+        if node.runner != fence["runner"]:
+            return _failed("conflict", "other-runner", f"belongs to {node.runner}")
+        order = (fence["epoch"], fence["seq"])
+        last = node.fences.get(deployment)
+        if last and order < last[0]:
+            return _failed("conflict", "fence-passed", "older call")
+        if last and order == last[0]:
+            return last[1]
+        data = self._work(node, call, deployment)
+        node.fences[deployment] = (order, data)
+        return data
+
+    def _work(self, node: FakeNode, call: Call, deployment: str) -> dict[str, Any]:
+        if call.kind is Kind.DELETE:
+            node.running.pop(deployment, None)
+            node.switches += 1
+            return {"state": "DELETED", "deleted": True, "exit_code": 0}
+        if call.kind is Kind.ROLLBACK:
+            runs = node.running[deployment]
+            assert call.arguments["to_release"] == runs["release"]
+            return {"state": "INSTALLED", "health": "healthy", **runs, "error": None}
+        wanted = {key: call.arguments[key] for key in ("release", "revision", "version")}
+        runs = node.running.get(deployment)
+        if self.error is not None:
+            return {"state": "FAILED", "error": self.error, **(runs or _NOTHING)}
+        node.switches += 1
+        if wanted["version"] in self.broken_versions:
+            told = _failed("health", "unhealthy", "it never became healthy")
+            return told | (runs or _NOTHING) | {"rolled_back": bool(runs)}
+        node.running[deployment] = wanted
+        node.drift.pop(deployment, None)
+        return {"state": "INSTALLED", "health": "healthy", "error": None, **wanted}
+
+    def _observation(self, name: str) -> Observation:
+        node = self.nodes[name]
+        if node.away:
+            error = {"class": "link", "code": "away", "message": "no route", "cure": ""}
+            return Observation(name, Status.UNREACHABLE, {"error": error}, _now(), "no route")
+        workloads = [
+            {"deployment": key, "health": "healthy", "drift": node.drift.get(key, []), **runs}
+            for key, runs in node.running.items()
+        ]
+        return Observation(name, Status.OK, {"workloads": workloads}, _now())
+
+
+CAPABILITIES: Mapping[str, Any] = {
+    "architecture": "x86_64",
+    "cpus": 4,
+    "memory": 4 * 1024**3,
+    "storage": 10 * 1024**3,
+    "deployment_types": ["compose"],
+}
+_NOTHING = {"release": None, "revision": None, "version": None}
+
+
+def _failed(kind: str, code: str, message: str) -> dict[str, Any]:
+    error = {"class": kind, "code": code, "message": message, "cure": ""}
+    return {"state": "FAILED", "error": error}
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,105 @@
+"""A deployments repository in a folder, written as the controller writes it."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from margrave import digest, folder
+from margrave.documents.deployment import render
+
+STOREFRONT = "3f0c8f7e-5d0e-4c7a-9b1e-2f7f2a1c9d10"
+COMPOSE = "services:\n  web:\n    image: registry.margrave.lab:5000/web@sha256:{:064d}\n"
+
+
+class Repository:
+    """A bare repository, and a work tree to push into it from."""
+
+    def __init__(self, base: Path) -> None:
+        self.bare = base / "deployments.git"
+        self.tree = base / "tree"
+        self._git("init", "-q", "--bare", "-b", "main", str(self.bare), cwd=base)
+        self._git("clone", "-q", str(self.bare), str(self.tree), cwd=base)
+        for key, value in (("user.name", "Op"), ("user.email", "op@example.org")):
+            self._git("config", key, value)
+        self._git("checkout", "-q", "-b", "main")
+
+    def write(self, path: str, text: str) -> None:
+        """Put a file into the work tree."""
+        (self.tree / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.tree / path).write_text(text)
+
+    def remove(self, path: str) -> None:
+        """Take a file away."""
+        (self.tree / path).unlink()
+
+    def commit(self, *options: str, message: str = "change") -> str:
+        """Commit everything; the commit."""
+        self._git("add", "-A")
+        self._git("commit", "-q", "--allow-empty", "-m", message, *options)
+        return self._git("rev-parse", "HEAD")
+
+    def push(self, *options: str) -> str:
+        """Commit and push; the commit."""
+        commit = self.commit()
+        self._git("push", "-q", *options, "origin", "main")
+        return commit
+
+    def rewrite(self) -> str:
+        """Push another history over the one that is there."""
+        self._git("commit", "-q", "--amend", "-m", "another history")
+        self._git("push", "-q", "--force", "origin", "main")
+        return self._git("rev-parse", "HEAD")
+
+    def component(self, number: int) -> str:
+        """A component's folder; its name."""
+        text = COMPOSE.format(number)
+        name = digest.of_files({"compose.yaml": digest.File(text.encode())})[7:]
+        self.write(f"components/{name}/compose.yaml", text)
+        assert digest.of_files(folder.read(self.tree / "components" / name))[7:] == name
+        return name
+
+    def deploy(
+        self,
+        version: str,
+        *,
+        site: str = "harbor",
+        number: int = 0,
+        greeting: str = "hello",
+        name: str = "storefront",
+        identifier: str = STOREFRONT,
+        **extensions: object,
+    ) -> None:
+        """Write a deployment document and its component."""
+        component = {
+            "name": "storefront",
+            "properties": {
+                "repository": "oci://registry.margrave.lab:5000/apps/storefront",
+                "revision": version,
+                "timeout": "0m15s",
+            },
+            "x-margrave-extensions": {"source": f"components/{self.component(number)}"},
+        }
+        document = {
+            "id": identifier,
+            "metadata": {"name": name, "namespace": "default", "deviceId": f"{site}/*"},
+            "spec": {
+                "applicationId": "storefront",
+                "deploymentProfile": {"type": "compose", "components": [component]},
+                "parameters": {
+                    "greeting": {
+                        "value": f"{greeting} {version}",
+                        "targets": [{"pointer": "GREETING", "components": ["storefront"]}],
+                    }
+                },
+                "x-margrave-extensions": {"version": version, **extensions},
+            },
+        }
+        self.write(f"deployments/{site}/{identifier}.yaml", render(document).decode())
+
+    def _git(self, *words: str, cwd: Path | None = None) -> str:
+        done = subprocess.run(
+            ["git", *words], cwd=cwd or self.tree, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"git {' '.join(words)}: {done.stderr}"
+        return done.stdout.strip()
