@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from controller.publish.git_command import GitCommand
+    from controller.gate.git_command import GitCommand
 
 NAME: Final = "Margrave"
 ADDRESS: Final = "margrave@localhost"

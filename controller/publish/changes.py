@@ -48,7 +48,7 @@ class Change:
     profile: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     extensions: Mapping[str, Any] = field(default_factory=dict)
-    targets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    targets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     contents: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def applied(
@@ -81,8 +81,12 @@ class Change:
         material = _needed(shelf, self.app, self.version or "")
         profile = material.profile(self.profile)
         content = content_of(material, profile, _without_nulls(self.parameters))
+        target = self.targets[deployment]
         extensions = {**_without_nulls(self.extensions), "version": self.version}
-        return new_document(self.targets[deployment], content, extensions)
+        if "nodes" in target:
+            placement = extensions.get("placement") or {}
+            extensions["placement"] = {**placement, "nodes": target["nodes"]}
+        return new_document(target, content, extensions)
 
     def _updated(
         self, document: Mapping[str, Any], shelf: Callable[[str, str], Material | None]
@@ -158,6 +162,7 @@ class Change:
     def _rolled_back(self, deployment: str, document: Mapping[str, Any]) -> dict[str, Any]:
         new: dict[str, Any] = copy.deepcopy(dict(document))
         content = dict(self.contents[deployment])
+        content.pop("commit", None)  # where its components are found
         version = content.pop("version", None)
         ours = _policies(new["spec"].get(OURS) or {}, self.extensions)
         if version:

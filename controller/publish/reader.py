@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from controller import compose
-from controller.publish import checking
+from controller.gate import checking
 from controller.publish.repository import ROOTS, Touch
 from controller.store import documents as rows
 from controller.store.documents import Told

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from controller.publish.git_command import GitCommand, GitFailed
+from controller.gate.git_command import BRANCH, GitCommand, GitFailed
 from margrave.errors import Unreachable
 
 if TYPE_CHECKING:
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
     from controller.settings import Git
 
-BRANCH: Final = "refs/heads/main"
 # Reads the environment, so that no argument list and no file holds the password.
 _HELPER: Final = (
     '!f() { echo "username=$MARGRAVE_GIT_USER"; echo "password=$MARGRAVE_GIT_PASSWORD"; }; f'

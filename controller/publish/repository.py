@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from controller.publish.git_command import GitCommand
-from controller.publish.remote import BRANCH, Remote
+from controller.gate.git_command import BRANCH, GitCommand, GitFailed
+from controller.publish.remote import Remote
+from margrave.digest import File
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,7 +22,7 @@ _NO_OBJECT: Final = "0" * 40
 _HOOK: Final = """#!/bin/sh
 # Documents with errors are refused while what was pushed is still in quarantine.
 : "${MARGRAVE_PYTHON:?push over the controller\'s HTTP address}"
-exec "$MARGRAVE_PYTHON" -m controller.git_endpoint.pre_receive
+exec "$MARGRAVE_PYTHON" -m controller.gate.pre_receive
 """
 
 
@@ -145,6 +146,32 @@ class Repository:
             data = self.read(one, path)
             if data is not None:
                 yield one, data
+
+    def folder_at(self, commit: str, folder: str) -> dict[str, File]:
+        """A folder's files at a commit; empty when it is not there."""
+        if not self.has(commit):
+            return {}
+        listed = self.git("ls-tree", "-r", "-z", "--full-tree", commit, "--", folder).decode()
+        lines = [line.partition("\t") for line in listed.split("\0") if line]
+        entries = {path: about.split() for about, _, path in lines}
+        blobs = self.read_many({about[2] for about in entries.values()})
+        return {
+            path.removeprefix(f"{folder}/"): File(blobs[about[2]] or b"", about[0] == "100755")
+            for path, about in entries.items()
+            if about[1] == "blob" and about[0] != "120000"
+        }
+
+    def naming(self, commit: str, text: str) -> set[str]:
+        """Deployment documents that hold a text."""
+        try:
+            found = self.git(
+                "grep", "-l", "-z", "-F", "-e", text, commit, "--", "deployments"
+            ).decode("utf-8", "surrogateescape")
+        except GitFailed as error:
+            if error.words:
+                raise
+            return set()  # grep says with its status alone that there is none
+        return {name.partition(":")[2] for name in found.split("\0") if name}
 
     def commit_of_request(self, request: str, head: str) -> str | None:
         """The commit that carries a request, or None when it never came to be."""

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+BRANCH: Final = "refs/heads/main"
 SECONDS: Final = 120
 # Configuration by environment stands above every file, and no argument list shows it.
 _FIXED: Final = {

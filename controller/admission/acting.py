@@ -1,0 +1,196 @@
+"""Update, rollback, delete, and the commands: what a request makes of deployments that stand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from controller.admission import planning, resolving
+from controller.admission.creating import checked, needs_of
+from controller.admission.planning import Step
+from controller.gate import checking
+from controller.publish.changes import Change, content_in
+from controller.store import world
+from controller.store.words import Action
+from margrave import parameters, yaml_text
+from margrave.documents.deployment import read_deployment, revision_of
+from margrave.errors import Conflict, DocumentError, NotFound
+from margrave.findings import Finding
+from margrave.lifecycle import State
+from margrave.matching import selector_matches
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sqlalchemy.orm import Session
+
+    from controller.access.identity import Identity
+    from controller.admission.bodies import Act
+    from controller.publish.materials import Materials
+    from controller.publish.repository import Repository
+    from controller.store.freshness import Moment
+    from controller.store.world import Standing
+
+_COMMITTED = (Action.UPDATE, Action.ROLLBACK, Action.DELETE)
+
+
+@dataclass(frozen=True)
+class Acted:
+    """What an action would be."""
+
+    change: Change | None
+    concerned: tuple[tuple[str, str], ...]
+    sites: tuple[dict[str, Any], ...]
+    findings: tuple[Finding, ...]
+
+
+def decide(
+    session: Session,
+    read: Act,
+    who: Identity,
+    materials: Materials,
+    moment: Moment,
+    repository: Repository,
+) -> Acted:
+    """What would become of the selected; DocumentError when nothing is selected."""
+    chosen = _selected(session, read, who)
+    concerned = tuple((one.id, one.site) for one in chosen)
+    if read.kind not in _COMMITTED:
+        return Acted(None, concerned, (), ())
+    _are_in_git(chosen, read.kind)
+    change = _change(session, read, chosen, repository)
+    findings: list[Finding] = []
+    sites = world.sites(session, {one.site for one in chosen})
+    neighbours = world.at_sites(session, sites)
+    shown = []
+    for one in chosen:
+        try:
+            step = _step(one, change, read, materials)
+        except DocumentError as error:
+            findings += [found for found in error.findings if found not in findings]
+            continue
+        others = [other for other in neighbours if other.site == one.site]
+        made = planning.plan_site(sites[one.site], step, others, moment)
+        shown.append(made.shown)
+        findings += made.findings
+    return Acted(change, concerned, tuple(shown), tuple(findings))
+
+
+def _selected(session: Session, read: Act, who: Identity) -> list[Standing]:
+    by = read.select.model_dump(exclude_none=True)
+    if not by:
+        words, cure = "selects by nothing", "give name, ids, sites, selector or app"
+        raise DocumentError([Finding("/select", words, cure)])
+    found = [one for one in world.selected(session, by) if who.sees(one.site)]
+    if "selector" in by:
+        sites = world.sites(session, {one.site for one in found})
+        found = [one for one in found if selector_matches(by["selector"], sites[one.site].labels)]
+    if not found:
+        cure = "list what there is with margrave deployment list"
+        raise DocumentError([Finding("/select", "selects no deployment", cure, "unknown")])
+    return found
+
+
+def _are_in_git(chosen: Sequence[Standing], action: Action) -> None:
+    for one in chosen:
+        if one.awaited:
+            words = f"{one.name} at {one.site} is still being published"
+            raise Conflict(words, "try again when its request is published")
+        if not one.in_git and action is not Action.DELETE:
+            gone = "deleted" if one.state is State.DELETED else "being deleted"
+            raise Conflict(f"{one.name} at {one.site} is {gone}", "create it again")
+
+
+def _change(
+    session: Session, read: Act, chosen: Sequence[Standing], repository: Repository
+) -> Change:
+    if read.kind is Action.DELETE:
+        return Change("delete")
+    if read.kind is Action.ROLLBACK:
+        extensions = {key: value for key, value in read.extensions.items() if value is not None}
+        contents = {one.id: _older(one, read.to, repository) for one in chosen}
+        return Change("rollback", extensions=extensions, contents=contents)
+    if read.version is not None:
+        for app in sorted({one.app for one in chosen}):
+            resolving.version_of(session, app, read.version)
+    return Change(
+        "update",
+        version=read.version,
+        profile=read.profile,
+        parameters=dict(read.parameters),
+        extensions=read.extensions,
+    )
+
+
+def _older(one: Standing, to: str | None, repository: Repository) -> dict[str, Any]:
+    """The newest older content of a document that is meant, with the commit that wrote it."""
+    path = f"deployments/{one.site}/{one.id}.yaml"
+    head = repository.head()
+    for commit, data in repository.versions(head, path) if head else ():
+        try:
+            document = checking.deployment_at(path, data)
+        except DocumentError:
+            continue  # what could not be read then cannot be gone back to
+        if document.revision == one.revision and to is None:
+            continue
+        if to is None or to == document.version or _is_revision(document.revision, to):
+            return {**content_in(document.raw), "commit": commit}
+    wanted = f'no "{to}"' if to else "no other content"
+    words = f"{one.name} at {one.site} had {wanted} before"
+    cure = "look at its commits, or update to a version"
+    raise DocumentError([Finding("/to" if to else "", words, cure, "unknown")])
+
+
+def _is_revision(revision: str, wanted: str) -> bool:
+    """A revision may be shortened, with or without its prefix; eight digits tell it apart."""
+    digits = wanted.removeprefix("sha256:")
+    return len(digits) >= 8 and revision.removeprefix("sha256:").startswith(digits)
+
+
+def _step(one: Standing, change: Change, read: Act, materials: Materials) -> Step:
+    """What becomes of one deployment."""
+    if change.kind == "delete":
+        why = "its document leaves Git" if one.in_git else "its document is gone from Git already"
+        return Step("delete", None, why, standing=one, pointer="/select")
+    old: Mapping[str, Any] = yaml_text.parse(one.document or "").value
+    try:
+        new = change.applied(one.id, old, materials)
+    except NotFound as error:
+        raise DocumentError([Finding("/version", error.message, error.cure, "unknown")]) from error
+    assert new is not None
+    document = checked(new)
+    _parameters_fit(read, document.application_id, document.version, materials)
+    same = new == old
+    action = "none" if same or revision_of(new) == revision_of(old) else change.kind
+    changed_version = document.version != one.version
+    needs = one.needs
+    if changed_version and action == "update":
+        needs = needs_of(document, document.application_id, document.version, materials)
+    why = _why(one, read_deployment(one.document or "").values, document.values, document.version)
+    if same:
+        why = "it is as wanted already"
+    elif action == "none":
+        why = "only policies change: nothing is done on nodes"
+    return Step(action, document, why, needs, one, "/select")
+
+
+def _parameters_fit(read: Act, app: str, version: str | None, materials: Materials) -> None:
+    material = materials(app, version) if version else None
+    given = {name: value for name, value in read.parameters.items() if value is not None}
+    if material is None or not given:
+        return
+    findings = parameters.check(material.description, given)
+    if findings:
+        raise DocumentError(findings)
+
+
+def _why(
+    one: Standing, before: Mapping[str, Any], after: Mapping[str, Any], version: str | None
+) -> str:
+    parts = []
+    if version != one.version:
+        parts.append(f"version {one.version or 'unknown'} becomes {version or 'unknown'}")
+    changed = sorted(name for name in {*before, *after} if before.get(name) != after.get(name))
+    if changed:
+        parts.append(f"{', '.join(changed)} {'changes' if len(changed) == 1 else 'change'}")
+    return "; ".join(parts) or "its content changes"

@@ -1,0 +1,224 @@
+"""The queue's door: what is asked becomes a plan, and, if nothing speaks against it, a request."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import asdict, dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from controller.admission import acting, creating
+from controller.admission.bodies import Act, Create, Policies, QueueFull, read_act, read_create
+from controller.publish.materials import Materials
+from controller.store import commands, documents, requests
+from controller.store.commands import Order
+from controller.store.freshness import Moment
+from controller.store.shapes import stamp
+from controller.store.words import RANK, Action, CommandKind, RequestState
+from margrave import digest, durations
+from margrave.errors import Conflict, DocumentError
+from margrave.findings import Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
+
+    from sqlalchemy.orm import Session
+
+    from controller.access.identity import Identity
+    from controller.publish.changes import Change
+    from controller.publish.repository import Repository
+    from controller.settings import ControllerSettings
+    from controller.store import Store
+    from controller.store.documents import Accepted
+    from margrave.findings import Finding
+
+RETRY_AFTER = 10  # seconds: a queue that is full moves by some requests in that time
+SECONDS_EACH = 1  # what a request takes at most when nothing has to be waited for
+_COMMANDS = {
+    Action.RETRY: CommandKind.RETRY,
+    Action.CANCEL: CommandKind.CANCEL,
+    Action.RELEASE: CommandKind.RELEASE,
+}
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What a request would do, before it is let in."""
+
+    action: Action
+    body: Policies
+    change: Change | None  # None for commands, which need no commit
+    concerned: tuple[tuple[str, str], ...]  # (deployment id, site)
+    sites: tuple[dict[str, Any], ...] = ()
+    findings: tuple[Finding, ...] = ()
+    new: tuple[Accepted, ...] = field(default=())
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        """The plan that is shown; its hash tells whether the world is still the same."""
+        findings = [finding.as_dict() for finding in self.findings]
+        same = [{**one, "nodes": [_lasting(node) for node in one["nodes"]]} for one in self.sites]
+        parts: dict[str, Any] = {"action": self.action.value, "sites": same}
+        if self.change is not None:
+            # Identifiers are made anew each time, and say nothing about what happens.
+            told = asdict(self.change)
+            parts["change"] = {key: told[key] for key in ("kind", "app", "version", "parameters")}
+        return {
+            "hash": digest.of_bytes(digest.canonical_json(parts)),
+            "sites": list(self.sites),
+            "findings": findings,
+        }
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """What refuses it."""
+        return tuple(one for one in self.findings if one.severity is Severity.ERROR)
+
+
+class Admission:
+    """Plans and accepts what operators ask for; accepting writes rows, never Git."""
+
+    def __init__(
+        self,
+        store: Store,
+        settings: ControllerSettings,
+        clock: Callable[[], datetime],
+        repository: Repository,
+    ) -> None:
+        self._store = store
+        self._settings = settings
+        self._clock = clock
+        self._repository = repository
+
+    def plan(self, body: Mapping[str, Any], who: Identity) -> dict[str, Any]:
+        """What would happen; what speaks against it stands in `findings`, nothing is written."""
+        read: Create | Act
+        read = read_act(body) if "action" in body or "select" in body else read_create(body)
+        with self._store.session() as session:
+            try:
+                return self._decide(session, read, who).plan
+            except (DocumentError, Conflict) as error:
+                found = error.findings if isinstance(error, DocumentError) else None
+                return creating.refused_plan(found, str(error))
+
+    def create(
+        self,
+        body: Mapping[str, Any],
+        who: Identity,
+        key: str | None = None,
+        trace: str | None = None,
+    ) -> dict[str, Any]:
+        """POST /deployments: the answer of 202."""
+        return self._accept(body, read_create(body), who, key, trace)
+
+    def act(
+        self,
+        body: Mapping[str, Any],
+        who: Identity,
+        key: str | None = None,
+        trace: str | None = None,
+    ) -> dict[str, Any]:
+        """POST /deployments/actions, and the changes of one deployment: the answer of 202."""
+        return self._accept(body, read_act(body), who, key, trace)
+
+    def _accept(
+        self,
+        body: Mapping[str, Any],
+        read: Create | Act,
+        who: Identity,
+        key: str | None,
+        trace: str | None,
+    ) -> dict[str, Any]:
+        with self._store.write() as session:
+            if key is not None:
+                known = requests.by_key(session, who.actor, key)
+                if known is not None:
+                    return _again(known, body, key)
+            decision = self._decide(session, read, who)
+            if decision.errors:
+                raise DocumentError(decision.errors)
+            plan = decision.plan
+            if read.plan_hash is not None and read.plan_hash != plan["hash"]:
+                raise Conflict("the plan no longer holds", "plan again and look at what changed")
+            limit = self._settings.queue.limit
+            if decision.change is not None and requests.waiting(session) >= limit:
+                raise QueueFull(limit, RETRY_AFTER)
+            request = str(uuid.uuid4())
+            values = {
+                "id": request,
+                "action": decision.action,
+                "actor": who.actor,
+                "state": RequestState.QUEUED,
+                "priority": read.urgency,
+                "rank": RANK[read.urgency],
+                "reason": read.reason,
+                "body": dict(body),
+                "change": asdict(decision.change) if decision.change else {},
+                "plan": plan,
+                "idempotency_key": key,
+                "trace": trace,
+            }
+            return self._enter(session, decision, values)
+
+    def _enter(
+        self, session: Session, decision: Decision, values: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Write what was decided; commands are done with that."""
+        now = self._clock()
+        requests.add(session, values, decision.concerned, now)
+        for new in decision.new:
+            documents.accept(session, creating.belonging_to(new, values["id"]), now)
+        kind = _COMMANDS.get(decision.action)
+        if kind is not None:
+            for deployment, site in decision.concerned:
+                data = {"deployment": deployment}
+                order = Order(site, kind, values["actor"], data, values["id"])
+                commands.add(session, order, now)
+            requests.move(session, values["id"], RequestState.PUBLISHED, now)
+        resource = requests.one(session, values["id"])
+        assert resource is not None
+        return self._answer(resource)
+
+    def _answer(self, resource: Mapping[str, Any]) -> dict[str, Any]:
+        position = resource["position"]
+        eta = self._clock() + timedelta(seconds=SECONDS_EACH * position) if position else None
+        return {
+            "id": resource["id"],
+            "deployments": resource["deployments"],
+            "position": position,
+            "eta": stamp(eta),
+            "plan": resource["plan"],
+        }
+
+    def _decide(self, session: Session, read: Create | Act, who: Identity) -> Decision:
+        materials = Materials(self._store, images=None)
+        period = timedelta(seconds=durations.seconds(self._settings.heartbeat.interval))
+        moment = Moment(self._clock(), period)
+        if isinstance(read, Create):
+            made = creating.decide(session, read, who, materials, moment)
+            return Decision(
+                Action.CREATE,
+                read,
+                made.change,
+                made.concerned,
+                made.sites,
+                made.findings,
+                made.new,
+            )
+        acted = acting.decide(session, read, who, materials, moment, self._repository)
+        return Decision(read.kind, read, acted.change, acted.concerned, acted.sites, acted.findings)
+
+
+def _again(known: Mapping[str, Any], body: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """The answer that the same request had before."""
+    if known["body"] != dict(body):
+        raise Conflict(f'the Idempotency-Key "{key}" was used for another request', "use a new key")
+    resource = known["resource"]
+    names: Sequence[str] = ("id", "deployments", "position", "eta", "plan")
+    return {name: resource[name] for name in names}
+
+
+def _lasting(node: Mapping[str, Any]) -> dict[str, Any]:
+    """A node's part of the plan without what changes by itself."""
+    return {key: value for key, value in node.items() if key != "waiting"}

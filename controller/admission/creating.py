@@ -1,0 +1,196 @@
+"""A new deployment: which documents it would be, and what speaks against them."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from controller.admission import planning, resolving
+from controller.admission.planning import Step
+from controller.publish.changes import Change
+from controller.publish.reader import Needs, deployment_values
+from controller.store import world
+from controller.store.documents import Accepted
+from margrave import parameters
+from margrave.documents.deployment import Deployment, read_deployment, render
+from margrave.errors import Conflict, DocumentError, Refused
+from margrave.findings import Finding
+from margrave.names import LABEL_CURE, is_label
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sqlalchemy.orm import Session
+
+    from controller.access.identity import Identity
+    from controller.admission.bodies import Create
+    from controller.admission.resolving import Target
+    from controller.publish.materials import Materials
+    from controller.store.freshness import Moment
+    from controller.store.world import Standing
+
+OURS = "/spec/x-margrave-extensions"
+
+
+@dataclass(frozen=True)
+class Created:
+    """What a creation would be."""
+
+    change: Change
+    concerned: tuple[tuple[str, str], ...]
+    sites: tuple[dict[str, Any], ...]
+    findings: tuple[Finding, ...]
+    new: tuple[Accepted, ...]
+
+
+def decide(
+    session: Session, read: Create, who: Identity, materials: Materials, moment: Moment
+) -> Created:
+    """What would be made; DocumentError for what is unknown or wrong, Conflict for the name."""
+    targets, findings = resolving.targets_of(session, read.targets, who)
+    standing = world.at_sites(session, [target.site.name for target in targets])
+    name = read.name or read.app
+    _name_is_free(name, standing)
+    findings += _name_findings(name, named=read.name is not None)
+    try:
+        version = resolving.version_of(session, read.app, read.version)
+        change = _change(read, version, name, targets, materials)
+    except DocumentError as error:
+        raise DocumentError([*findings, *error.findings]) from error
+    findings += _parameter_findings(read, version, materials)
+    if findings:
+        raise DocumentError(findings)
+    sites, new = [], []
+    for target, deployment in zip(targets, change.targets, strict=True):
+        document = document_of(change, deployment, materials)
+        needs = needs_of(document, read.app, version, materials)
+        why = f"{read.app} {version} is not at {target.site.name} yet"
+        step = Step("install", document, why, needs, pointer=target.pointer)
+        others = [one for one in standing if one.site == target.site.name]
+        made = planning.plan_site(target.site, step, others, moment)
+        sites.append(made.shown)
+        findings += made.findings
+        new.append(_accepted(document, target.site.name, who, needs))
+    concerned = tuple((one.id, one.site) for one in new)
+    return Created(change, concerned, tuple(sites), tuple(findings), tuple(new))
+
+
+def belonging_to(new: Accepted, request: str) -> Accepted:
+    """The row of a deployment, with the request that brings it."""
+    return replace(new, request=request)
+
+
+def refused_plan(findings: Sequence[Finding] | None, words: str) -> dict[str, Any]:
+    """The plan of what would be refused: nothing happens, and this is why."""
+    found = findings if findings is not None else [Finding("/name", words, code="conflict")]
+    return {"hash": None, "sites": [], "findings": [one.as_dict() for one in found]}
+
+
+def document_of(change: Change, deployment: str, materials: Materials) -> Deployment:
+    """The document that a change makes of nothing; findings point into the request."""
+    made = change.applied(deployment, None, materials)
+    assert made is not None
+    return checked(made)
+
+
+def checked(value: Mapping[str, Any]) -> Deployment:
+    """The document of a value, or DocumentError whose pointers are those of the request."""
+    try:
+        return read_deployment(render(value))
+    except DocumentError as error:
+        raise DocumentError(
+            replace(
+                one,
+                pointer=one.pointer.removeprefix(OURS).removeprefix("/spec"),
+                line=0,
+                column=0,
+            )
+            for one in error.findings
+        ) from error
+
+
+def needs_of(
+    document: Deployment, app: str, version: str | None, materials: Materials
+) -> dict[str, Any]:
+    """Images and ports of a version that is not in Git yet, as its author wrote them."""
+    needs = Needs()
+    material = materials(app, version) if version else None
+    if material is None:
+        return needs.as_dict()
+    files = materials.files(app, version or "")
+    for profile in material.description.profiles:
+        if profile.type != document.profile_type:
+            continue
+        for component in profile.components:
+            text = files.get(component.path or "", {}).get("compose.yaml")
+            if text is not None:
+                variables = document.variables(component.name)
+                needs.add(text.data.decode("utf-8", "replace"), variables)
+    return needs.as_dict()
+
+
+def _change(
+    read: Create, version: str, name: str, targets: Sequence[Target], materials: Materials
+) -> Change:
+    material = materials(read.app, version)
+    assert material is not None
+    try:
+        profile = material.profile(read.profile)
+    except Refused as error:
+        finding = Finding("/profile", error.message, error.cure, "unknown")
+        raise DocumentError([finding]) from error
+    documents: dict[str, dict[str, Any]] = {}
+    for target in targets:
+        one = str(uuid.uuid4())
+        place = target.nodes[0] if len(target.nodes) == 1 else "*"
+        documents[one] = {"id": one, "name": name, "device_id": f"{target.site.name}/{place}"}
+        if len(target.nodes) > 1:
+            documents[one]["nodes"] = list(target.nodes)
+    return Change(
+        kind="create",
+        app=read.app,
+        version=version,
+        profile=profile.id,
+        parameters=dict(read.parameters),
+        extensions=read.extensions,
+        targets=documents,
+    )
+
+
+def _parameter_findings(read: Create, version: str, materials: Materials) -> list[Finding]:
+    material = materials(read.app, version)
+    assert material is not None
+    given = {name: value for name, value in read.parameters.items() if value is not None}
+    return parameters.check(material.description, given)
+
+
+def _name_is_free(name: str, standing: Sequence[Standing]) -> None:
+    taken = sorted({one.site for one in standing if one.name == name and one.takes_its_name})
+    if taken:
+        words = f'there is a deployment "{name}" at {", ".join(taken)} already'
+        raise Conflict(words, "choose another name, or update it")
+
+
+def _name_findings(name: str, *, named: bool) -> list[Finding]:
+    if is_label(name):
+        return []
+    cure = LABEL_CURE if named else f"give a name: {LABEL_CURE}"
+    return [Finding("/name", f'"{name}" is not a name', cure)]
+
+
+def _accepted(document: Deployment, site: str, who: Identity, needs: Mapping[str, Any]) -> Accepted:
+    values = deployment_values(document)
+    return Accepted(
+        id=document.id,
+        site=site,
+        name=document.name,
+        app=document.application_id,
+        version=document.version or "",
+        profile=document.profile_type,
+        node=values["node"],
+        request="",
+        actor=who.actor,
+        parameters=document.values,
+        needs=needs,
+    )

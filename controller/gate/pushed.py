@@ -1,0 +1,108 @@
+"""What a push brings to main, checked while Git still holds it in quarantine."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from controller.gate import checking
+from controller.gate.git_command import GitCommand
+from margrave.digest import File
+from margrave.findings import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_QUARANTINE: Final = (
+    "GIT_QUARANTINE_PATH",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+)
+_SOURCE: Final = re.compile(rb"components/[0-9a-f]{64}")
+
+
+class Pushed:
+    """The repository as it would be after the push."""
+
+    def __init__(self, folder: str, environ: Mapping[str, str]) -> None:
+        self._git = GitCommand(Path(folder).resolve())
+        self._extra = {name: environ[name] for name in _QUARANTINE if name in environ}
+
+    def findings(self, old: str | None, new: str) -> list[Finding]:
+        """What refuses the new head; files that the push leaves alone are not looked at."""
+        if old is not None and self._run("merge-base", old, new).strip() != old.encode():
+            cure = "fetch, rebase and push again"
+            return [Finding("", "main only moves forward", cure, file="refs/heads/main")]
+        entries = self._entries(old, new)
+        found = [self._unfit(path, mode) for path, (mode, _) in entries.items()]
+        findings = [one for one in found if one is not None]
+        sources: dict[str, str] = {}
+        for path, (mode, blob) in entries.items():
+            if mode in ("100644", "100755"):
+                data = self._run("cat-file", "blob", blob)
+                findings += checking.check_file(path, data)
+                if path.startswith("deployments/"):
+                    sources |= {one.decode(): path for one in _SOURCE.findall(data)}
+        touched = {
+            "/".join(path.split("/")[:2]) for path in entries if path.startswith("components/")
+        }
+        findings += self._components(new, sources, touched)
+        return sorted(findings, key=lambda one: one.order)
+
+    def _entries(self, old: str | None, new: str) -> dict[str, tuple[str, str]]:
+        """Paths that the push writes, each with its mode and blob."""
+        roots = ("deployments", "sites", "components")
+        if old is None:
+            listed = self._run("ls-tree", "-r", "-z", "--full-tree", new, "--", *roots)
+            pairs = [line.partition("\t") for line in _texts(listed)]
+            return {path: (about.split()[0], about.split()[2]) for about, _, path in pairs}
+        listed = self._run("diff-tree", "-r", "-z", "--no-renames", old, new, "--", *roots)
+        texts = _texts(listed)
+        found = {}
+        for about, path in zip(texts[::2], texts[1::2], strict=True):
+            _, mode, _, blob, status = about.split()
+            if status != "D":
+                found[path] = (mode, blob)
+        return found
+
+    def _unfit(self, path: str, mode: str) -> Finding | None:
+        if mode not in ("100644", "100755"):
+            return Finding("", "is a link or a submodule", "put the file itself here", file=path)
+        return None
+
+    def _components(
+        self, new: str, sources: Mapping[str, str], touched: Iterable[str]
+    ) -> list[Finding]:
+        """Components that documents name must be there, and hold what their name says."""
+        findings = []
+        for source in sorted({*sources, *touched}):
+            files = self._git_folder(new, source)
+            file = sources.get(source, source)
+            if not files and source in sources:
+                words = f"names {source}, which is not in the repository"
+                findings.append(Finding("", words, "push the component with it", file=file))
+            elif files:
+                wrong = checking.check_component(source, files)
+                if wrong:
+                    cure = "name the folder by margrave app digest"
+                    findings.append(Finding("", wrong, cure, file=source))
+        return findings
+
+    def _git_folder(self, commit: str, folder: str) -> dict[str, File]:
+        listed = self._run("ls-tree", "-r", "-z", "--full-tree", commit, "--", folder)
+        found = {}
+        for line in _texts(listed):
+            about, _, path = line.partition("\t")
+            mode, kind, blob = about.split()
+            if kind == "blob" and mode != "120000":
+                data = self._run("cat-file", "blob", blob)
+                found[path.removeprefix(f"{folder}/")] = File(data, mode == "100755")
+        return found
+
+    def _run(self, *arguments: str) -> bytes:
+        return self._git(*arguments, extra=self._extra)
+
+
+def _texts(listed: bytes) -> list[str]:
+    return [one for one in listed.decode("utf-8", "surrogateescape").split("\0") if one]

@@ -1,0 +1,122 @@
+"""Runs `git http-backend` (a CGI program) for one request, streaming both ways."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from typing import IO, TYPE_CHECKING, Final
+
+from flask import Response, request
+
+from controller.gate.git_command import environment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+CHUNK: Final = 64 * 1024
+HEADERS_LIMIT: Final = 64 * 1024
+
+
+def run(
+    repository: Path, path: str, actor: str, done: Callable[[], object] | None = None
+) -> Response:
+    """Git's answer. `done` is called once Git has ended and before the client's answer ends, so
+    what was pushed is known when the push returns."""
+    process = subprocess.Popen(
+        ["git", "http-backend"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=_environment(repository, path, actor),
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    # Git may answer before it has read everything, so both directions have to move at once.
+    feeder = threading.Thread(
+        target=_feed, args=(process.stdin, request.stream.read), daemon=True, name="git-feed"
+    )
+    feeder.start()
+    status, headers = _head(process.stdout)
+    body = _body(process, feeder, done)
+    return Response(body, status=status, headers=headers, direct_passthrough=True)
+
+
+def _environment(repository: Path, path: str, actor: str) -> dict[str, str]:
+    settings = {"core.hooksPath": str(repository / "hooks")}
+    found = {
+        **environment(settings),
+        "GIT_PROJECT_ROOT": str(repository),
+        "GIT_HTTP_EXPORT_ALL": "1",
+        "PATH_INFO": path,
+        "REQUEST_METHOD": request.method,
+        "QUERY_STRING": request.query_string.decode("latin-1"),
+        "CONTENT_TYPE": request.headers.get("Content-Type", ""),
+        "REMOTE_USER": actor or "unknown",
+        "REMOTE_ADDR": request.remote_addr or "",
+        "SERVER_PROTOCOL": "HTTP/1.1",
+        "MARGRAVE_PYTHON": sys.executable,
+        "PYTHONPATH": ":".join(entry for entry in sys.path if entry),
+    }
+    if request.content_length is not None:
+        found["CONTENT_LENGTH"] = str(request.content_length)
+    for header, name in (
+        ("Git-Protocol", "GIT_PROTOCOL"),
+        ("Content-Encoding", "HTTP_CONTENT_ENCODING"),
+    ):
+        if header in request.headers:
+            found[name] = request.headers[header]
+    return found
+
+
+def _feed(sink: IO[bytes], read: Callable[[int], bytes]) -> None:
+    try:
+        while chunk := read(CHUNK):
+            sink.write(chunk)
+        sink.close()
+    except (OSError, ValueError):
+        # Git has ended, or the client has gone: the answer tells which, if anybody reads it.
+        return
+
+
+def _head(source: IO[bytes]) -> tuple[str, list[tuple[str, str]]]:
+    status, headers, size = "200 OK", [], 0
+    for line in iter(source.readline, b""):
+        size += len(line)
+        text = line.decode("latin-1").rstrip("\r\n")
+        if not text or size > HEADERS_LIMIT:
+            break
+        name, _, value = text.partition(":")
+        if name.lower() == "status":
+            status = value.strip()
+        else:
+            headers.append((name, value.strip()))
+    if not headers:
+        return "502 Bad Gateway", [("Content-Type", "text/plain; charset=utf-8")]
+    return status, headers
+
+
+def _body(
+    process: subprocess.Popen[bytes],
+    feeder: threading.Thread,
+    done: Callable[[], object] | None,
+) -> Iterator[bytes]:
+    assert process.stdout is not None
+    try:
+        held = b""
+        while chunk := process.stdout.read1(CHUNK):  # type: ignore[attr-defined]  # a buffered pipe
+            if held:
+                yield held
+            held = chunk
+        process.wait()
+        feeder.join(timeout=5)
+        if done is not None:
+            done()
+        yield held
+    finally:
+        # The client may have gone in the middle: nothing of this request stays behind.
+        process.stdout.close()
+        if process.poll() is None:
+            process.kill()
+        process.wait()

@@ -1,0 +1,87 @@
+"""`/git/deployments.git`: who may fetch, who may push, and which requests there are at all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from flask import Blueprint, Response, request
+
+from controller.access.identity import Role
+from controller.git_endpoint.backend import run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from controller.access.identity import Identity
+
+PREFIX: Final = "/git/deployments.git"
+FETCH: Final = "git-upload-pack"
+PUSH: Final = "git-receive-pack"
+
+
+def blueprint(
+    repository: Path,
+    admit: Callable[[str], Identity | None],
+    pushed: Callable[[Identity], object],
+) -> Blueprint:
+    """The routes. `admit` gives whom a token belongs to; `pushed` is called when main may have
+    moved."""
+    made = Blueprint("git", __name__)
+
+    @made.get(f"{PREFIX}/info/refs")
+    def info_refs() -> Response:
+        service = request.args.get("service", "")
+        if service not in (FETCH, PUSH):
+            return _told(403, "only smart HTTP is served here: use git 1.6.6 or newer")
+        who = _asker(admit)
+        refusal = _refusal(repository, who, service)
+        return refusal or run(repository, "/info/refs", _name(who))
+
+    @made.post(f"{PREFIX}/<service>")
+    def serve(service: str) -> Response:
+        if service not in (FETCH, PUSH):
+            return _told(404, "there is nothing at this address")
+        who = _asker(admit)
+        refusal = _refusal(repository, who, service)
+        if refusal or who is None:
+            return refusal or _unknown()
+        # A pack is as large as it is: it is streamed to Git, which has its own limits.
+        request.max_content_length = None
+        done = (lambda: pushed(who)) if service == PUSH else None
+        return run(repository, f"/{service}", _name(who), done)
+
+    return made
+
+
+def _asker(admit: Callable[[str], Identity | None]) -> Identity | None:
+    given = request.authorization
+    if given is None:
+        return None
+    token = given.password if given.type == "basic" else given.token
+    return admit(token) if token else None
+
+
+def _refusal(repository: Path, who: Identity | None, service: str) -> Response | None:
+    if who is None:
+        return _unknown()
+    if not (repository / "HEAD").is_file():
+        return _told(404, "this controller publishes to a repository elsewhere (git.remote)")
+    if service == PUSH and not who.may(Role.OPERATOR):
+        return _told(403, "pushing takes an operator's token")
+    return None
+
+
+def _name(who: Identity | None) -> str:
+    return who.actor if who else ""
+
+
+def _unknown() -> Response:
+    answer = _told(401, "give a token as the password; any user name will do")
+    answer.headers["WWW-Authenticate"] = 'Basic realm="Margrave", charset="UTF-8"'
+    return answer
+
+
+def _told(status: int, words: str) -> Response:
+    """Git shows plain text to the person who pushes."""
+    return Response(f"{words}\n", status=status, content_type="text/plain; charset=utf-8")

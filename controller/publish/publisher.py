@@ -1,0 +1,235 @@
+"""The publisher: it works the queue off, one commit a request, and follows Git's head."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from controller.publish.building import Note, build
+from controller.publish.images import Images
+from controller.publish.materials import Materials
+from controller.publish.reader import Reader
+from controller.publish.work import Work
+from controller.store import requests
+from controller.store.words import RequestState
+from margrave import durations
+from margrave.digest import File
+from margrave.errors import Conflict, MargraveError, Unreachable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+
+    from controller.publish.repository import Repository
+    from controller.settings import ControllerSettings
+    from controller.store import Store
+
+LOG = logging.getLogger(__name__)
+# Each lost push means that somebody else's came through; a hundred in a row is no accident.
+MOST_LOST: Final = 100
+FIRST_DELAY: Final = 2  # seconds until the next try when a remote or a registry did not answer
+LAST_DELAY: Final = 60
+TIDY_EVERY: Final = 200  # commits
+
+
+class Publisher:
+    """The only one in this process that moves the branch; one thing at a time."""
+
+    def __init__(
+        self,
+        store: Store,
+        settings: ControllerSettings,
+        clock: Callable[[], datetime],
+        repository: Repository,
+    ) -> None:
+        self._store = store
+        self._settings = settings
+        self._clock = clock
+        self._repository = repository
+        self._images = Images(settings.registries)
+        self._reader = Reader(store, repository, clock)
+        self._listeners: list[Callable[[str, frozenset[str]], None]] = []
+        self._one_at_a_time = threading.RLock()
+        self._woken = threading.Event()
+        self._waits: dict[str, tuple[datetime, int]] = {}  # request to next try and its delay
+        self._tried: set[str] = set()
+        self._commits = 0
+        self.problem = ""  # why Git could not be reached the last time; empty when it could
+
+    def on_head(self, listener: Callable[[str, frozenset[str]], None]) -> None:
+        """Call the listener with (commit, sites) whenever the head has moved."""
+        self._listeners.append(listener)
+
+    def wake(self) -> None:
+        """Something was queued or pushed: look now."""
+        self._woken.set()
+
+    def head(self) -> str | None:
+        """The head as it is known here."""
+        return self._repository.head()
+
+    def run(self, stop: threading.Event) -> None:
+        """Work until told to stop; `wake` after setting the event ends the wait."""
+        poll = durations.seconds(self._settings.git.poll_interval)
+        while not stop.is_set():
+            self._woken.clear()
+            try:
+                self.refresh()
+                self.publish_all()
+            except MargraveError as error:
+                LOG.warning("publishing pauses: %s", error)
+            except Exception:  # a defect must not end the thread that all work goes through
+                LOG.exception("publishing pauses")
+            self._woken.wait(self._pause(poll))
+
+    def recover(self) -> None:
+        """After a restart: what was being published is in Git, or goes back to the queue."""
+        with self._store.session() as session:
+            interrupted = requests.interrupted(session)
+        for request in interrupted:
+            self._tried.add(request)
+            with self._store.write() as session:
+                requests.move(session, request, RequestState.QUEUED, self._clock())
+
+    def refresh(self) -> str | None:
+        """Make Git's head known here; the commit, or None before the first."""
+        with self._one_at_a_time:
+            try:
+                head = self._repository.refresh()
+            except Unreachable as error:
+                self.problem = str(error)
+                raise
+            self.problem = ""
+            self._follow(head)
+            return head
+
+    def publish_all(self) -> None:
+        """Work the queue off, as far as remotes and registries answer."""
+        while self.publish_next():
+            pass
+
+    def publish_next(self) -> bool:
+        """Publish the request whose turn it is; False when none is due."""
+        with self._one_at_a_time:
+            with self._store.write() as session:
+                request = requests.next_queued(session, self._not_due())
+                if request is None:
+                    return False
+                now = self._clock()
+                requests.move(session, request["id"], RequestState.PUBLISHING, now)
+            self._settle(request)
+            return True
+
+    def edit(
+        self, path: str, change: Callable[[bytes | None], bytes | None], note: Note
+    ) -> str | None:
+        """Change one file at the head, at once; the commit, or None when nothing changed."""
+
+        def files(head: str | None) -> tuple[Mapping[str, File | None], Note]:
+            old = self._repository.read(head, path) if head else None
+            new = change(old)
+            if new == old:
+                return {}, note
+            return {path: None if new is None else File(new)}, note
+
+        with self._one_at_a_time:
+            return self._commit(files)
+
+    def _settle(self, request: Mapping[str, Any]) -> None:
+        """Publish a request and write what became of it."""
+        name = request["id"]
+        try:
+            commit = self._publish(request)
+        except Unreachable as error:
+            self._later(name)
+            self._ended(name, RequestState.QUEUED, error)
+            LOG.warning("request %s waits: %s", name, error)
+        except MargraveError as error:
+            self._ended(name, RequestState.FAILED, error)
+            LOG.warning("request %s failed: %s", name, error)
+        except Exception as error:  # a defect ends this request alone
+            LOG.exception("request %s failed", name)
+            self._ended(name, RequestState.FAILED, MargraveError(f"a defect: {error!r}"))
+        else:
+            self._waits.pop(name, None)
+            with self._store.write() as session:
+                requests.move(session, name, RequestState.PUBLISHED, self._clock(), commit=commit)
+
+    def _publish(self, request: Mapping[str, Any]) -> str | None:
+        materials = Materials(self._store, self._images)
+        if request["id"] in self._tried:
+            done = self._already(request["id"])
+            if done is not None:
+                return done
+        self._tried.add(request["id"])
+
+        def files(head: str | None) -> tuple[Mapping[str, File | None], Note]:
+            work = Work(self._repository, head, request, materials)
+            return work.prepare(), work.note(self._clock())
+
+        commit = self._commit(files) or self._repository.head()
+        self._tried.discard(request["id"])
+        return commit
+
+    def _already(self, request: str) -> str | None:
+        """The commit of a request that was tried before: the push may have come through."""
+        head = self._repository.refresh()
+        self._follow(head)
+        return self._repository.commit_of_request(request, head) if head else None
+
+    def _commit(
+        self, files: Callable[[str | None], tuple[Mapping[str, File | None], Note]]
+    ) -> str | None:
+        """Apply to the head as it is, again after each lost push; None when nothing changes."""
+        for _ in range(MOST_LOST):
+            head = self._repository.refresh()
+            changes, note = files(head)
+            if not changes:
+                self._follow(head)
+                return None
+            new = build(self._repository.git, head, changes, note, self._settings.git.signing_key)
+            if new is None:
+                self._follow(head)
+                return None
+            if self._repository.advance(head, new):
+                self._follow(new)
+                self._tidy()
+                return new
+        raise Conflict("others push to the branch without a pause", "try again in a while")
+
+    def _follow(self, head: str | None) -> None:
+        sites = self._reader.follow(head)
+        if head is not None and sites:
+            for listener in tuple(self._listeners):
+                listener(head, sites)
+
+    def _ended(self, request: str, state: RequestState, error: MargraveError) -> None:
+        told = {"class": "", "code": _code(error), "message": error.message, "cure": error.cure}
+        with self._store.write() as session:
+            requests.move(session, request, state, self._clock(), error=told)
+
+    def _not_due(self) -> list[str]:
+        now = self._clock()
+        return [name for name, (until, _) in self._waits.items() if until > now]
+
+    def _later(self, request: str) -> None:
+        _, delay = self._waits.get(request, (None, FIRST_DELAY // 2))
+        delay = min(delay * 2, LAST_DELAY)
+        self._waits[request] = (self._clock() + timedelta(seconds=delay), delay)
+
+    def _pause(self, poll: float) -> float:
+        """Until the poll, or until the first request that waits is due again."""
+        now = self._clock()
+        due = [(until - now).total_seconds() for until, _ in self._waits.values()]
+        return max(0.1, min([float(poll), *due]))
+
+    def _tidy(self) -> None:
+        self._commits += 1
+        if self._commits % TIDY_EVERY == 0:
+            self._repository.tidy()
+
+
+def _code(error: MargraveError) -> str:
+    return type(error).__name__.lower()
