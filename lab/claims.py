@@ -6,7 +6,7 @@ import re
 import signal
 from pathlib import Path
 
-from lab import cgroups, machine, network, processes, record
+from lab import cgroups, limits, machine, network, processes, record
 from lab.layout import DISKS, SUBNET_LOCK, Layout
 from lab.locks import held
 from lab.record import Record
@@ -31,6 +31,20 @@ def claim(layout: Layout) -> Record:
         mine = Record(choose(network.networks_in_use(), reserved))
         record.save(layout.record, mine)
         return mine
+
+
+def settle(layout: Layout, mine: Record) -> bool:
+    """Write the lab's record; says whether a limit of this machine had to be raised for all."""
+    with held(SUBNET_LOCK):
+        record.save(layout.record, mine)
+        return limits.make_room(sum(len(one.nodes) for one in _records()))
+
+
+def release() -> None:
+    """To be called when a lab is gone: the last one leaves the machine as it was."""
+    with held(SUBNET_LOCK):
+        if not labs():
+            limits.put_back()
 
 
 def bases_in_use() -> set[str]:

@@ -75,7 +75,8 @@ class Lab:
             old = claims.claim(self._places)
             wanted = names.wanted(old.nodes, nodes, count)
             new = old.with_base(str(folder)).with_nodes(wanted)
-            record.save(self._places.record, new)
+            if claims.settle(self._places, new):
+                progress("raised fs.inotify.max_user_instances until the last lab is down")
             network.make_bridge(new.subnet)
             registry.start(self._places, new.subnet.gateway)
             with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -98,6 +99,7 @@ class Lab:
             shutil.rmtree(self._places.kept / "nodes", ignore_errors=True)
             shutil.rmtree(self._places.registry, ignore_errors=True)
             shutil.rmtree(self._places.kept, ignore_errors=True)
+            claims.release()
             return found
 
     # -- looking ------------------------------------------------------------------------------

@@ -18,13 +18,20 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+DEFINITION = """
+command = ["/bin/web"]
+ports = ["80/tcp"]
+environment = {B = "2", A = "1"}
+"""
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A definition with two tags, over a base layer that needs no busybox."""
     monkeypatch.setattr(definitions, "_busybox_layer", lambda: oci.layer({"bin/x": Entry(b"x")}))
     web = tmp_path / "web"
     for name, text in {
-        "image.toml": 'command = ["/bin/web"]\nports = ["80/tcp"]\nenvironment = {B = "2", A = "1"}',
+        "image.toml": DEFINITION,
         "files/bin/web": "common",
         "tags/1/etc/version": "1",
         "tags/2/bin/web": "special",
