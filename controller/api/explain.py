@@ -61,12 +61,10 @@ def _steps(
 
 def _site_steps(site: dict[str, Any]) -> Iterator[dict[str, Any]]:
     heard = site.get("last_seen")
-    yield _step(
-        "runner",
-        site.get("freshness") == "fresh",
-        f"the site's runner was heard of at {heard}" if heard else "no runner was heard of yet",
-        heard,
-    )
+    fresh = site.get("freshness") == "fresh"
+    since = f"heard of at {heard}" if fresh else f"silent since {heard}"
+    words = f"the site's runner is {since}" if heard else "no runner of the site was heard of yet"
+    yield _step("runner", fresh, words.replace("is heard", "was heard"), heard)
     applied, wanted = site.get("applied_commit"), site.get("wanted_commit")
     detail = f"the site has applied {str(applied)[:12]}, wanted is {str(wanted)[:12]}"
     yield _step("received", wanted is None or applied == wanted, detail)

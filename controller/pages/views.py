@@ -207,7 +207,7 @@ def _render(call: Call, template: str, **values: Any) -> str:
         short=words.short,
         pairs=words.pairs,
         size=words.size,
-        clock=words.clock,
+        clock=lambda text: words.clock(text, now),
         ago=lambda text: words.ago(text, now),
         **values,
     )

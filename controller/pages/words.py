@@ -62,12 +62,12 @@ def ago(text: str | None, now: datetime) -> Markup:
     return Markup('<time datetime="{0}" title="{0}">{1}</time>').format(text, _distance(text, now))
 
 
-def clock(text: str | None) -> Markup:
-    """The time of day in UTC, with the exact time on hover."""
+def clock(text: str | None, now: datetime) -> Markup:
+    """The time of day in UTC, or the date when that was not today; the exact time on hover."""
     if not text:
         return NOTHING
     return Markup('<time class="clock" datetime="{0}" title="{0}">{1}</time>').format(
-        text, text[11:19]
+        text, text[11:19] if now.isoformat()[:10] == text[:10] else text[:10]
     )
 
 

@@ -1,0 +1,100 @@
+"""A controller on a database and repository of its own, with a clock that stands still."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from controller.access.passwords import hash_password, token_hash
+from controller.app import assemble, create_app
+from controller.parts import Parts
+from controller.settings import ControllerSettings
+from controller.store import access
+from controller.store.words import Role
+from tests.functional.controller.kit import PASSWORD, Api, Clock, Runner, add_site
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> ControllerSettings:
+    return ControllerSettings.model_validate(
+        {"state": {"dir": tmp_path / "state"}, "catalog": {"local_roots": [tmp_path]}}
+    )
+
+
+@pytest.fixture
+def parts(settings: ControllerSettings, clock: Clock) -> Iterator[Parts]:
+    made = assemble(settings, clock)
+    made.store.migrate()
+    made.repository.prepare()
+    with made.store.write() as session:
+        for role in Role:
+            token = {
+                "id": str(uuid.uuid4()),
+                "name": role.value,
+                "digest": token_hash(role.value),
+                "role": role,
+                "sites": None,
+                "created_by": "test",
+                "created_at": clock(),
+            }
+            access.add_token(session, token)
+    yield made
+    made.broker.stop()
+    made.store.close()
+
+
+@pytest.fixture
+def app(parts: Parts) -> Flask:
+    return create_app(parts)
+
+
+@pytest.fixture
+def client(app: Flask) -> FlaskClient:
+    return app.test_client()
+
+
+@pytest.fixture
+def admin(client: FlaskClient) -> Api:
+    return Api(client, "admin")
+
+
+@pytest.fixture
+def operator(client: FlaskClient) -> Api:
+    return Api(client, "operator")
+
+
+@pytest.fixture
+def viewer(client: FlaskClient) -> Api:
+    return Api(client, "viewer")
+
+
+@pytest.fixture
+def user(parts: Parts) -> str:
+    """An admin who signs in with PASSWORD."""
+    with parts.store.write() as session:
+        person = {
+            "name": "ada",
+            "password_hash": hash_password(PASSWORD),
+            "role": Role.ADMIN,
+            "sites": None,
+            "created_at": parts.clock(),
+        }
+        access.add_user(session, person)
+    return "ada"
+
+
+@pytest.fixture
+def harbor(parts: Parts, client: FlaskClient, clock: Clock) -> Runner:
+    """The runner of the site harbor."""
+    add_site(parts, "harbor")
+    return Runner(client, "harbor", clock)
