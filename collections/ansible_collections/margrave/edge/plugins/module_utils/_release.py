@@ -66,8 +66,11 @@ def load(folder: Folder, release: str | None) -> Release | None:
     stored = read_json(os.path.join(folder.release(release), FILE))
     if stored is None:
         return None
-    parts = [Part(**part) for part in stored.pop("components")]
-    return Release(parts=parts, **stored)
+    try:
+        parts = [Part(**part) for part in stored.pop("components")]
+        return Release(parts=parts, **stored)
+    except (KeyError, TypeError):
+        return None  # of another version of this collection, or damaged: made anew when wanted
 
 
 def all_of(folder: Folder) -> list[Release]:

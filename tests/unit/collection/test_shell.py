@@ -1,0 +1,117 @@
+"""A call asked twice is done once, and an error is always in the answer."""
+
+from __future__ import annotations
+
+import errno
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.margrave.edge.plugins.module_utils._call import Call
+from ansible_collections.margrave.edge.plugins.module_utils._errors import HealthError
+from ansible_collections.margrave.edge.plugins.module_utils._layout import Layout
+from ansible_collections.margrave.edge.plugins.module_utils._shell import operate
+
+ID = "3f2a9c01-6d3e-4b2c-9d4e-0a1b2c3d4e5f"
+RUNNER = "aaaaaaaa-0000-0000-0000-000000000000"
+
+
+@pytest.fixture
+def layout(tmp_path: Path) -> Layout:
+    """A node's folders."""
+    return Layout(str(tmp_path / "state"), str(tmp_path / "run"))
+
+
+def _params(seq: int | None, **more: Any) -> dict[str, Any]:
+    fence = None if seq is None else {"runner": RUNNER, "epoch": 1, "seq": seq}
+    return {"deployment": ID, "fence": fence, **more}
+
+
+class Work:
+    """Work that counts how often it was done."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.done = 0
+        self.error = error
+
+    def __call__(self, call: Call) -> None:
+        self.done += 1
+        call.begin("switch")
+        if self.error:
+            raise self.error
+        call.result.state, call.result.changed = "INSTALLED", True
+
+
+def test_same_call_gets_the_same_answer(layout: Layout) -> None:
+    """The second of two equal calls answers what the first did, and does nothing."""
+    work = Work()
+
+    first = operate("install", _params(1), False, work, layout)
+    second = operate("install", _params(1), False, work, layout)
+
+    assert work.done == 1
+    assert first == second
+
+
+def test_a_failed_call_is_recorded_too(layout: Layout) -> None:
+    """A failure is an answer like any other: repeated, not tried again under the same fence."""
+    work = Work(HealthError("not-healthy", "web is unhealthy", "look"))
+
+    first = operate("install", _params(1), False, work, layout)
+    second = operate("install", _params(1), False, work, layout)
+
+    assert work.done == 1
+    assert (first["state"], first["error"]["class"]) == ("FAILED", "health")
+    assert first == second
+
+
+def test_an_older_call_does_nothing(layout: Layout) -> None:
+    """A call that a newer one has passed is refused and leaves the record alone."""
+    work = Work()
+    operate("install", _params(5), False, work, layout)
+
+    answer = operate("install", _params(4), False, work, layout)
+
+    assert work.done == 1
+    assert (answer["error"]["class"], answer["error"]["code"]) == ("conflict", "fence-passed")
+
+
+def test_check_mode_writes_nothing(layout: Layout, tmp_path: Path) -> None:
+    """Check mode asks no fence, takes no lock and leaves no file."""
+    operate("install", _params(1), True, lambda call: None, layout)
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_force_is_written_to_the_journal(layout: Layout) -> None:
+    """A person who insists is on record."""
+    operate("install", _params(1), False, Work(), layout)
+    work = Work(HealthError("not-healthy", "x"))
+
+    refused = operate("install", _params(None), False, work, layout)
+    operate("install", _params(None, force=True), False, work, layout)
+    notes = json.loads(Path(layout.deployment(ID).journal).read_text())
+
+    assert refused["error"]["code"] == "claimed"
+    assert notes["force"] is True
+    assert notes["phase"] == "done"
+
+
+def test_full_disk_is_told_as_such(layout: Layout) -> None:
+    """An operating system's error becomes one of ours."""
+    work = Work(OSError(errno.ENOSPC, "No space left on device"))
+
+    answer = operate("install", _params(1), False, work, layout)
+
+    assert answer["error"]["class"] == "disk"
+
+
+def test_wrong_parameters_are_answered(layout: Layout) -> None:
+    """A wrong parameter is of class config, and nothing was begun."""
+    work = Work()
+
+    answer = operate("install", {"deployment": "x"}, False, work, layout)
+
+    assert work.done == 0
+    assert answer["error"]["class"] == "config"
