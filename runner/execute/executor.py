@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 import threading
 import uuid
 from collections.abc import Callable, Iterable, Sequence
@@ -125,12 +126,13 @@ class AnsibleExecutor:
     def _look(
         self, module: str, nodes: Sequence[Target], arguments: dict[str, str]
     ) -> dict[str, Observation]:
-        outcomes: dict[str, Outcome] = {}
+        outcomes: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
         errands = [Errand(node.name, node, module, arguments, LOOKING) for node in nodes]
         if errands:
-            run = self._begin(errands, lambda one: outcomes.update({one.key: one}), _silent)
-            run.join()
-        return {key: _observation(one) for key, one in outcomes.items()}
+            self._begin(errands, outcomes.put, _silent)
+        # The run's own end is not waited for: it comes a good deal later than the last answer.
+        answers = (outcomes.get() for _ in errands)
+        return {one.key: _observation(one) for one in answers}
 
     def _begin(
         self,
