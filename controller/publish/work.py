@@ -35,6 +35,7 @@ class Work:
     request: Mapping[str, Any]
     materials: Materials
     files: dict[str, File | None] = field(default_factory=dict)
+    documents: dict[str, bytes] = field(default_factory=dict)  # ours, as they will stand
     revisions: set[str] = field(default_factory=set)
     apps: set[str] = field(default_factory=set)
     version: str | None = None
@@ -50,7 +51,7 @@ class Work:
         for path, deployment in paths.items():
             self._document(path, deployment, old[path], change)
         before = _sources(old.values())
-        after = _sources(file.data for file in self.files.values() if file)
+        after = _sources(self.documents.values())
         for source in sorted(after):
             self._bring(source, change)
         for source in sorted(before - after):
@@ -88,8 +89,11 @@ class Work:
         self.apps.add(document.application_id)
         self.revisions.add(document.revision)
         self.version = document.version
-        if new != raw:  # a person's own way of writing stays where nothing changes
-            self.files[path] = File(rendered)
+        if data is not None and new == raw:
+            self.documents[path] = data  # a person's own way of writing stays
+            return
+        self.documents[path] = rendered
+        self.files[path] = File(rendered)
 
     def _known(self, path: str, data: bytes, *, needed: bool) -> Mapping[str, Any] | None:
         """A document as it stands; one that cannot be read can still be deleted."""
@@ -123,9 +127,7 @@ class Work:
 
     def _drop(self, source: str, ours: set[str]) -> None:
         """Remove a component that no document names any more."""
-        if self.head is None or source.encode() in b"".join(
-            file.data for file in self.files.values() if file
-        ):
+        if self.head is None:
             return
         others = self.repository.naming(self.head, source) - ours
         if not others and self.repository.paths(self.head, [source]):

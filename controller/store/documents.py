@@ -227,6 +227,7 @@ def _want(session: Session, row: Deployment, at: datetime) -> None:
 
 
 def _tell(session: Session, row: Deployment, at: datetime) -> None:
+    session.flush()  # a refresh throws away what was not written yet
     session.refresh(row)
     resource = deployments.resource(session, row.key, Moment(at))
     events.append(session, EventKind.DEPLOYMENT, resource, row.site, row.id, at)

@@ -1,0 +1,197 @@
+"""Requests become commits: what stands in Git afterwards, and what the database knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from controller.store import deployments
+from controller.store.freshness import Moment
+from margrave import yaml_text
+from margrave.documents.deployment import read_deployment
+from tests.support.registry import FakeRegistry
+from tests.support.works import Works, git
+
+
+@pytest.fixture
+def registry() -> Iterator[FakeRegistry]:
+    registry = FakeRegistry().start()
+    yield registry
+    registry.stop()
+
+
+@pytest.fixture
+def works(tmp_path: Path, registry: FakeRegistry) -> Iterator[Works]:
+    works = Works(tmp_path / "state", registry).with_apps("depot", "harbor")
+    yield works
+    works.store.close()
+
+
+def test_one_commit_for_all_sites(works: Works) -> None:
+    """A request to two sites is one commit with a document for each and the trailers."""
+    answer = works.create("harbor", "depot", version="1.0.0", parameters={"greeting": "ahoy"})
+    before = works.repository.head()
+    works.publisher.publish_all()
+    done = works.request(answer)
+    assert (done["state"], done["error"]) == ("published", None)
+    head = works.repository.head()
+    assert done["commit"] == head
+    assert works.repository.git.text("rev-list", "--count", f"{before}..{head}") == "1"
+    message = works.repository.git.text("log", "-1", "--format=%an%n%B")
+    assert f"Margrave-Request: {answer['id']}" in message
+    assert message.startswith("ada\nInstall storefront 1.0.0 at depot, harbor")
+    for one in answer["deployments"]:
+        document = read_deployment(works.document(one))
+        assert document.values == {"greeting": "ahoy"}
+        assert f"Margrave-Revision: {document.revision}" in message
+        with works.store.session() as session:
+            key = deployments.find(session, one["id"])
+            assert key is not None
+            shown = deployments.resource(session, key.key, Moment(works.clock()))
+        assert (shown["state"], shown["revision"]) == ("PENDING", document.revision)
+        assert (shown["author"], shown["request"]) == ("ada", answer["id"])
+
+
+def test_component_carries_digests(works: Works) -> None:
+    """Published compose files name images by digest, under the digest of their folder."""
+    answer = works.create("harbor", version="1.0.0")
+    works.publisher.publish_all()
+    document = read_deployment(works.document(answer["deployments"][0]))
+    head = works.repository.head()
+    assert head is not None
+    source = document.components[0].source
+    assert source is not None
+    text = works.repository.read(head, f"{source}/compose.yaml")
+    assert text is not None
+    assert b"registry.margrave.lab:5000/storefront-web:1.0.0@sha256:" in text
+
+
+def test_same_request_twice_is_no_commit(works: Works) -> None:
+    """An update to what stands already changes nothing in Git."""
+    answer = works.create("harbor", version="1.0.0")
+    works.publisher.publish_all()
+    head = works.repository.head()
+    again = works.act("update", answer["deployments"][0]["id"], version="1.0.0")
+    works.publisher.publish_all()
+    assert works.request(again)["state"] == "published"
+    assert works.repository.head() == head
+
+
+def test_update_then_rollback_then_delete(works: Works) -> None:
+    """A version goes forward, comes back to the exact content, and goes away with its component."""
+    one = works.create("harbor", version="1.0.0")["deployments"][0]
+    works.publisher.publish_all()
+    first = read_deployment(works.document(one))
+    works.act("update", one["id"], version="1.1.0", parameters={"greeting": "moin"})
+    works.publisher.publish_all()
+    second = read_deployment(works.document(one))
+    assert (second.version, second.values) == ("1.1.0", {"greeting": "moin"})
+    head = works.repository.head()
+    assert head is not None
+    assert works.repository.paths(head, [first.components[0].source or ""]) == {}
+    works.act("rollback", one["id"])
+    works.publisher.publish_all()
+    third = read_deployment(works.document(one))
+    assert (third.revision, third.version) == (first.revision, "1.0.0")
+    head = works.repository.head()
+    assert head is not None
+    assert works.repository.paths(head, [first.components[0].source or ""])
+    works.act("delete", one["id"])
+    works.publisher.publish_all()
+    head = works.repository.head()
+    assert head is not None
+    assert works.repository.paths(head, ["deployments", "components"]) == {}
+    with works.store.session() as session:
+        key = deployments.find(session, one["id"])
+    assert key is not None
+    assert key.state.value == "DELETED"
+
+
+def test_a_persons_edit_stays(works: Works, tmp_path: Path) -> None:
+    """What a person pushed into a document survives a later change of something else."""
+    one = works.create("harbor", version="1.0.0")["deployments"][0]
+    works.publisher.publish_all()
+    git(tmp_path, "clone", "-q", str(works.repository.folder), "clone")
+    path = tmp_path / "clone" / "deployments" / "harbor" / f"{one['id']}.yaml"
+    raw = yaml_text.parse(path.read_bytes()).value
+    raw["spec"]["parameters"]["greeting"]["value"] = "from grace"
+    path.write_text(yaml_text.dump(raw))
+    git(tmp_path / "clone", "commit", "-qam", "Greet otherwise")
+    head = git(tmp_path / "clone", "rev-parse", "HEAD").strip()
+    git(tmp_path / "clone", "push", "-q", "--receive-pack", _unhooked(tmp_path), "origin", "main")
+    works.publisher.refresh()
+    with works.store.session() as session:
+        key = deployments.find(session, one["id"])
+        assert key is not None
+        shown = deployments.resource(session, key.key, Moment(works.clock()))
+    assert (shown["parameters"], shown["author"], shown["commit"]) == (
+        {"greeting": "from grace"},
+        "Grace",
+        head,
+    )
+    works.act("update", one["id"], drift="report")
+    works.publisher.publish_all()
+    document = read_deployment(works.document(one))
+    assert document.values == {"greeting": "from grace"}
+    assert document.extensions.drift == "report"
+
+
+def test_registry_away_keeps_the_request(works: Works, registry: FakeRegistry) -> None:
+    """While the registry is ill a request waits with the reason; then it is published."""
+    registry.ill = True
+    answer = works.create("harbor")
+    works.publisher.publish_all()
+    waiting = works.request(answer)
+    assert waiting["state"] == "queued"
+    assert "answers 503" in waiting["error"]["message"]
+    registry.ill = False
+    works.clock.forward(60)
+    works.publisher.publish_all()
+    assert works.request(answer)["state"] == "published"
+
+
+def test_missing_image_fails_the_request(works: Works, registry: FakeRegistry) -> None:
+    """A tag that does not exist ends the request; the deployment it announced is DELETED."""
+    registry.missing.add("storefront-cache")
+    answer = works.create("harbor")
+    works.publisher.publish_all()
+    failed = works.request(answer)
+    assert failed["state"] == "failed"
+    assert "storefront-cache" in failed["error"]["message"]
+    with works.store.session() as session:
+        key = deployments.find(session, answer["deployments"][0]["id"])
+    assert key is not None
+    assert key.state.value == "DELETED"
+
+
+def test_killed_between_commit_and_row(works: Works) -> None:
+    """A request whose commit came through before the process died is not published twice."""
+    answer = works.create("harbor")
+    from controller.store import requests
+    from controller.store.words import RequestState
+
+    works.publisher.publish_all()
+    head = works.repository.head()
+    with works.store.write() as session:
+        from sqlalchemy import update
+
+        from controller.store.models import Request
+
+        session.execute(update(Request).values(state=RequestState.PUBLISHING, commit=None))
+    works.store.close()
+    works.start()
+    works.publisher.recover()
+    works.publisher.publish_all()
+    assert works.repository.head() == head
+    assert works.request(answer)["commit"] == head
+    assert requests is not None
+
+
+def _unhooked(folder: Path) -> str:
+    """A receive-pack without the hook, as a forge elsewhere would have it."""
+    script = folder / "receive-pack"
+    script.write_text('#!/bin/sh\nexec git -c core.hooksPath=/dev/null receive-pack "$@"\n')
+    script.chmod(0o755)
+    return str(script)

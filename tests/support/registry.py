@@ -1,0 +1,54 @@
+"""A small honest image registry: it knows tags and their digests, and can be ill."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+@dataclass
+class FakeRegistry:
+    """Every tag exists, with a digest made of its name, unless the test says otherwise."""
+
+    missing: set[str] = field(default_factory=set)
+    ill: bool = False
+    asked: list[str] = field(default_factory=list)
+    _server: ThreadingHTTPServer | None = None
+
+    @property
+    def address(self) -> str:
+        assert self._server is not None
+        return f"127.0.0.1:{self._server.server_address[1]}"
+
+    def start(self) -> FakeRegistry:
+        registry = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_HEAD(self) -> None:
+                registry.asked.append(self.path)
+                if registry.ill:
+                    self.send_error(503)
+                elif self.path.split("/manifests/")[0].removeprefix("/v2/") in registry.missing:
+                    self.send_error(404)
+                else:
+                    self.send_response(200)
+                    self.send_header("Docker-Content-Digest", digest_of(self.path))
+                    self.end_headers()
+
+            def log_message(self, *_: object) -> None:
+                """Say nothing."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        return self
+
+    def stop(self) -> None:
+        if self._server is not None:
+            self._server.shutdown()
+            self._server.server_close()
+
+
+def digest_of(path: str) -> str:
+    return "sha256:" + hashlib.sha256(path.encode()).hexdigest()
