@@ -70,7 +70,7 @@ def _build(folder: Path, progress: Callable[[str], None]) -> None:
     draft.parent.mkdir(parents=True, exist_ok=True)
     source = mirror.find()
     progress(f"  Debian {recipe.SUITE} from {source}")
-    run(recipe.bootstrap(source, draft, mirror.apt_options()), timeout=900)
+    _bootstrap(source, draft)
     draft.chmod(0o755)
     _furnish(draft)
     record = claims.claim(WORKSHOP).with_nodes(["base"])
@@ -93,6 +93,16 @@ def _build(folder: Path, progress: Callable[[str], None]) -> None:
         shutil.rmtree(WORKSHOP.kept, ignore_errors=True)
     _strip(draft)
     draft.rename(folder)
+
+
+def _bootstrap(source: str, draft: Path) -> None:
+    try:
+        run(recipe.bootstrap(source, draft, mirror.apt_options()), timeout=900)
+    except LabError as error:
+        raise LabError(
+            f"no Debian {recipe.SUITE} from {source}: {error.message}",
+            "see whether that mirror can be reached, or name another: MARGRAVE_LAB_MIRROR=URL",
+        ) from error
 
 
 def _furnish(root: Path) -> None:

@@ -6,6 +6,7 @@ in one node would end the service of that name in the others.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from lab.waiting import until
@@ -40,6 +41,7 @@ def make(lab: str, node: str) -> list[Path]:
     for tree in hierarchies():
         group = tree
         for part in (TOP, lab, node):
+            _delegate(group)
             group = group / part
             group.mkdir(exist_ok=True)
             _inherit_processors(group)
@@ -69,6 +71,15 @@ def _removed(group: Path) -> bool:
     except OSError:  # busy: the last process is on its way out
         return False
     return True
+
+
+def _delegate(group: Path) -> None:
+    """With cgroup v2 a group below has only the controllers its parent hands on."""
+    if is_v1():
+        return
+    for controller in (group / "cgroup.controllers").read_text().split():
+        with suppress(OSError):  # in use elsewhere in the tree: the node does without
+            (group / "cgroup.subtree_control").write_text(f"+{controller}")
 
 
 def _inherit_processors(group: Path) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import signal
+from contextlib import suppress
 from pathlib import Path
 
 from lab import cgroups, limits, machine, network, processes, record
-from lab.layout import DISKS, SUBNET_LOCK, Layout
+from lab.layout import DISKS, RUN, SUBNET_LOCK, Layout
 from lab.locks import held
 from lab.record import Record
 from lab.subnet import Subnet, choose
@@ -45,6 +46,9 @@ def release() -> None:
     with held(SUBNET_LOCK):
         if not labs():
             limits.put_back()
+    for folder in (SUBNET_LOCK.parent, RUN, DISKS):
+        with suppress(OSError):  # not empty: another lab is there, or on its way
+            folder.rmdir()
 
 
 def bases_in_use() -> set[str]:

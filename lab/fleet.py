@@ -99,8 +99,8 @@ class Lab:
             shutil.rmtree(self._places.kept / "nodes", ignore_errors=True)
             shutil.rmtree(self._places.registry, ignore_errors=True)
             shutil.rmtree(self._places.kept, ignore_errors=True)
-            claims.release()
-            return found
+        claims.release()
+        return found
 
     # -- looking ------------------------------------------------------------------------------
 

@@ -15,9 +15,12 @@ if TYPE_CHECKING:
 @contextmanager
 def held(path: Path) -> Iterator[None]:
     """Hold the lock while the block runs; a killed holder frees it, and no file is left over."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        except FileNotFoundError:  # the last lab's end took the folder away between the two lines
+            continue
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         if _still_there(path, descriptor):
             break

@@ -122,7 +122,7 @@ class Demo:
 
     def on_node(self, node: str, command: str) -> str:
         """Standard output of a command on a node."""
-        return self.done("lab", "ssh", node, "--", command).out
+        return self.done("lab", "ssh", "--name", "demo", node, "--", command).out
 
 
 def ask(address: str) -> Any:

@@ -213,9 +213,11 @@ def test_down_leaves_nothing_and_leftovers_are_cleaned(needs_lab: None) -> None:
     record = load(places.record)
     assert record is not None
     again = Lab(name)
-    again.up()
-    assert again.ssh("left", "hostname").stdout == "left\n"
-    assert again.down() is True
+    try:
+        again.up()
+        assert again.ssh("left", "hostname").stdout == "left\n"
+    finally:
+        assert again.down() is True
     assert again.down() is False
     eventually(lambda: not remains(name, record.subnet), 10, "nothing of the lab remains")
 

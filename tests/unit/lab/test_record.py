@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from typing import TYPE_CHECKING
 
@@ -54,3 +55,24 @@ def test_a_lock_is_held_by_one_and_leaves_no_file(tmp_path: Path) -> None:
 def test_the_registry_has_a_name_on_every_node() -> None:
     """Image names are the same on this machine and on nodes, addresses are not."""
     assert "10.231.4.1 registry.margrave.lab\n" in seed.hosts("a", "10.231.4.1")
+
+
+def test_layers_let_ssh_in_whatever_the_umask(tmp_path: Path) -> None:
+    """The seed lies over the base, so its folders' modes are the node's."""
+    before = os.umask(0o077)
+    try:
+        seed.write(tmp_path / "seed", "a", "10.231.4.1", "ssh-ed25519 AAAA lab\n")
+    finally:
+        os.umask(before)
+    modes = {
+        name: oct((tmp_path / "seed" / name).stat().st_mode & 0o777)
+        for name in ("", "etc", "etc/hosts", "root", "root/.ssh/authorized_keys", seed.HOST_KEY)
+    }
+    assert modes == {
+        "": "0o755",
+        "etc": "0o755",
+        "etc/hosts": "0o644",
+        "root": "0o700",
+        "root/.ssh/authorized_keys": "0o600",
+        seed.HOST_KEY: "0o600",
+    }
