@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def demo() -> None:
-    """Real edge nodes on this machine, with an application on them by a Git push."""
+    """Nodes, controller and runners on this machine, an application on them."""
 
 
 @demo.command()
