@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from controller.gate.git_command import BRANCH, GitCommand, GitFailed
+from controller.publish.building import NAME, Note, build
 from controller.publish.remote import Remote
 from margrave.digest import File
 
@@ -68,6 +69,12 @@ class Repository:
         hook.write_text(_HOOK, encoding="utf-8")
         hook.chmod(0o755)
         self._sweep()
+        if self.own and self.head() is None:
+            # A branch from the start: a clone of an empty repository surprises everybody.
+            note = Note("Begin", NAME, datetime.now(UTC))
+            first = build(self.git, None, {}, note)
+            assert first is not None
+            self.advance(None, first)
 
     def refresh(self) -> str | None:
         """The head as it is now, fetched where it is elsewhere; None before the first commit."""

@@ -192,6 +192,12 @@ def remove_site(session: Session, name: str) -> None:
     session.execute(delete(Site).where(Site.name == name))
 
 
+def applied_commits(session: Session) -> dict[str, str]:
+    """The commit that each site said it has applied."""
+    query = select(Site.name, Site.applied_commit)
+    return {row.name: row.applied_commit for row in session.execute(query) if row.applied_commit}
+
+
 def occupants(session: Session, name: str) -> int:
     """How many deployments a site has that are not DELETED."""
     query = select(Deployment.key).where(Deployment.site == name, Deployment.state != State.DELETED)

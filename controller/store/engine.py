@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.orm import Session
 
 from controller.store import schema
+from margrave.errors import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -63,6 +64,16 @@ class Store:
     def schema_problem(self) -> str:
         """Why this version cannot serve on the database, or an empty text."""
         return schema.problem(self._engine)
+
+    def copy_to(self, target: Path) -> None:
+        """A consistent copy of the whole database while others go on writing; SQLite only."""
+        if self._engine.dialect.name != "sqlite":
+            raise Refused("the database is not SQLite", "back it up with the database's own tools")
+        with self._engine.connect() as connection:
+            raw = connection.connection.driver_connection
+            assert raw is not None
+            with closing(type(raw)(str(target))) as copy:
+                raw.backup(copy)
 
     def close(self) -> None:
         """Give all connections back."""
