@@ -1,0 +1,117 @@
+# Copyright: (c) 2026, the Margrave contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A Margo deployment document as the parameters of workload_install. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Mapping
+from typing import Any
+
+OURS = "x-margrave-extensions"
+UNITS = {"s": 1, "m": 60, "h": 3600}
+
+
+class Unusable(ValueError):
+    """A document that no module can be called with; says what is missing and where."""
+
+
+def workload(document: Mapping[str, Any], content: str) -> dict[str, Any]:
+    """Parameters for workload_install and workload_update; `content` is the folder `components`."""
+    spec = _at(document, "spec")
+    ours = spec.get(OURS) or {}
+    components = _at(spec, "deploymentProfile", "components")
+    return {
+        "deployment": _at(document, "id"),
+        "name": _at(document, "metadata", "name"),
+        "application": _at(spec, "applicationId"),
+        "version": ours.get("version"),
+        "revision": revision(document),
+        "profile": _at(spec, "deploymentProfile", "type"),
+        "components": [_component(spec, one, content, ours) for one in components],
+        "health": {
+            key: seconds(text)
+            for key, text in (ours.get("health") or {}).items()
+            if key in ("timeout", "grace")
+        },
+    }
+
+
+def revision(document: Mapping[str, Any]) -> str:
+    """The digest of what runs: application, profile and parameters, without our policies."""
+    spec = _at(document, "spec")
+    profile = _without_ours(_at(spec, "deploymentProfile"))
+    components = _at(spec, "deploymentProfile", "components")
+    profile["components"] = [_identity(one) for one in components]
+    content = {
+        "applicationId": _at(spec, "applicationId"),
+        "deploymentProfile": profile,
+        "parameters": spec.get("parameters") or {},
+    }
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
+def seconds(text: object) -> int:
+    """Seconds of `90s`, `5m`, `2h`, and of Margo's `0m15s`."""
+    if not isinstance(text, str) or not re.fullmatch(r"([0-9]+[smh])+", text):
+        raise Unusable(f'"{text}" is not a duration (write a number and s, m or h, such as 90s)')
+    return sum(int(n) * UNITS[unit] for n, unit in re.findall(r"([0-9]+)([smh])", text))
+
+
+def _component(
+    spec: Mapping[str, Any], one: Mapping[str, Any], content: str, ours: Mapping[str, Any]
+) -> dict[str, Any]:
+    name, source = _at(one, "name"), (one.get(OURS) or {}).get("source")
+    if not isinstance(source, str) or not re.fullmatch(r"components/[0-9a-f]{64}", source):
+        raise Unusable(f"component {name}: has no {OURS}.source (publish it through Git)")
+    limit = (one.get("properties") or {}).get("timeout")
+    # A time-out that the document itself writes holds for all components.
+    overruled = "timeout" in (ours.get("health") or {})
+    return {
+        "name": name,
+        "src": os.path.join(content, source.split("/")[1]),
+        "digest": "sha256:" + source.split("/")[1],
+        "variables": _variables(spec.get("parameters") or {}, name),
+        "timeout": None if limit is None or overruled else seconds(limit),
+    }
+
+
+def _variables(parameters: Mapping[str, Any], component: str) -> dict[str, str]:
+    return {
+        target["pointer"]: _text(parameter.get("value"))
+        for _name, parameter in sorted(parameters.items())
+        for target in parameter.get("targets") or []
+        if component in target["components"]
+    }
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (dict, list)):
+        return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return "" if value is None else str(value)
+
+
+def _identity(component: Mapping[str, Any]) -> dict[str, Any]:
+    source = (component.get(OURS) or {}).get("source")
+    kept = _without_ours(component)
+    return {**kept, OURS: {"source": source}} if source else kept
+
+
+def _without_ours(part: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in part.items() if key != OURS}
+
+
+def _at(part: Any, *path: str) -> Any:
+    for depth, key in enumerate(path):
+        if not isinstance(part, Mapping) or key not in part:
+            raise Unusable(f"the document has no {'.'.join(path[: depth + 1])}")
+        part = part[key]
+    return part
