@@ -17,7 +17,7 @@ from ansible_runner.utils import get_callback_dir
 
 from runner.execute.folders import Folders
 
-PASSED_ON: Final = ("LANG", "LC_ALL", "TZ", "TMPDIR")
+PASSED_ON: Final = ("TZ", "TMPDIR")
 SYSTEM_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 # What ansible-runner sets for each run beside the environment that stands here.
@@ -57,7 +57,7 @@ def environment(
     own = os.environ if own is None else own
     scripts = Path(sys.executable).parent  # ansible-playbook of this Python, whatever PATH says
     return {
-        "LC_ALL": "C.UTF-8",
+        "LC_ALL": "C.UTF-8",  # Ansible refuses to start without UTF-8
         **{name: own[name] for name in PASSED_ON if own.get(name)},
         "PATH": f"{scripts}:{SYSTEM_PATH}",
         "HOME": str(folders.home),

@@ -44,6 +44,7 @@ class AnsibleExecutor:
         self._threads: set[threading.Thread] = set()
         self._where: dict[str, str] = {}  # operation -> run
         self._lock = threading.Lock()
+        self._stopped = False
 
     def open(self) -> None:
         """Make the folders, end what a killed runner left, and begin to warm up."""
@@ -101,6 +102,7 @@ class AnsibleExecutor:
     def stop(self) -> None:
         """End everything that still runs and leave nothing behind."""
         with self._lock:
+            self._stopped = True
             runs, threads = list(self._runs.values()), list(self._threads)
         for run in runs:
             run.give_up()
@@ -129,7 +131,7 @@ class AnsibleExecutor:
         outcomes: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
         errands = [Errand(node.name, node, module, arguments, LOOKING) for node in nodes]
         if errands:
-            self._begin(errands, outcomes.put, _silent)
+            self._begin(errands, outcomes.put)
         # The run's own end is not waited for: it comes a good deal later than the last answer.
         answers = (outcomes.get() for _ in errands)
         return {one.key: _observation(one) for one in answers}
@@ -138,17 +140,21 @@ class AnsibleExecutor:
         self,
         errands: Sequence[Errand],
         on_outcome: Callable[[Outcome], None],
-        on_line: Callable[[str, str], None],
-    ) -> threading.Thread:
+        on_line: Callable[[str, str], None] | None = None,
+    ) -> None:
+        """Begin a run; without anybody for its lines it is a look, and no operation."""
         ident = uuid.uuid4().hex[:12]
-        run = Run(RunFolder(self._folders.runs / ident), errands, on_outcome, on_line)
+        run = Run(RunFolder(self._folders.runs / ident), errands, on_outcome, on_line or _silent)
         thread = threading.Thread(target=self._carry, args=(ident, run, errands), daemon=True)
         with self._lock:
-            self._runs[ident] = run
-            self._threads.add(thread)
-            self._where.update({errand.key: ident for errand in errands})
-        thread.start()
-        return thread
+            if not self._stopped:
+                self._runs[ident] = run
+                self._threads.add(thread)
+                if on_line is not None:
+                    self._where.update({errand.key: ident for errand in errands})
+                thread.start()
+                return
+        run.give_up()  # after the end nothing begins, and yet each errand gets its outcome
 
     def _carry(self, ident: str, run: Run, errands: Sequence[Errand]) -> None:
         try:
@@ -193,4 +199,4 @@ def _only(seen: Observation, deployments: set[str]) -> Observation:
 
 
 def _silent(key: str, line: str) -> None:
-    """Looking at nodes is no operation: nobody follows its lines."""
+    """Nobody follows the lines of a look."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import threading
 import time
@@ -17,6 +18,8 @@ from runner.execute.environment import OF_ANSIBLE_RUNNER
 from runner.execute.errand import Errand, Outcome
 from runner.execute.rundir import RunFolder, host
 from runner.ports import Status
+
+LOG: Final = logging.getLogger(__name__)
 
 ENDINGS: Final = frozenset({"runner_on_ok", "runner_on_failed", "runner_on_unreachable"})
 LAUNCHER: Final = Path(__file__).parent / "warm" / "launch.py"
@@ -73,12 +76,16 @@ class Run:
         self._on_outcome = on_outcome
         self._on_line = on_line
         self._lock = threading.Lock()
+        self._given_up = False
         self._started = datetime.now(UTC)
         self._clock = time.monotonic()
         self._said = ""
+        self._waves = 1
 
     def carry_out(self, environment: Mapping[str, str], warm_socket: Path, forks: int) -> None:
         """Run to the end; returns when every errand is settled and every process gone."""
+        # Errands beyond the number of forks wait for a free one, and their time counts from there.
+        self._waves = -(-len(self._by_host) // forks)
         trouble, found = meaning.RUN_ENDED, ""
         try:
             self._folder.write(self._module, list(self._by_host.values()))
@@ -101,6 +108,7 @@ class Run:
         for one in keys:
             self._settle(one, Status.LOST, meaning.lost(meaning.STOPPED))
         if not self._open:
+            self._given_up = True
             self.kill()
 
     def kill(self) -> None:
@@ -137,16 +145,21 @@ class Run:
         with self._lock:
             if self._open.pop(key, None) is None:
                 return
-        self._on_outcome(Outcome(key, status, data, self._started, datetime.now(UTC)))
+        try:
+            self._on_outcome(Outcome(key, status, data, self._started, datetime.now(UTC)))
+        except Exception:
+            # Whoever listens to one errand must not take the others of the run down with it.
+            LOG.exception("%s: its result (%s) could not be taken in", key, status.value)
 
     def _settle_rest(self, trouble: meaning.Trouble, found: str) -> None:
         for key in list(self._open):
             self._settle(key, Status.LOST, meaning.lost(trouble, found))
 
     def _overdue(self) -> bool:
-        """Settle what is far beyond its deadline; True ends the run, when nothing is open."""
+        """Settle what is far beyond its deadline; True ends a run that has nothing to wait for."""
         gone = time.monotonic() - self._clock
         for errand in list(self._open.values()):
-            if gone > errand.deadline + GRACE:
+            if gone > (errand.deadline + GRACE) * self._waves:
                 self._settle(errand.key, Status.LOST, meaning.lost(meaning.DEADLINE))
-        return not self._open
+                self._given_up = not self._open
+        return self._given_up
