@@ -38,9 +38,13 @@ def get(tx: Transaction, identifier: str) -> Operation:
 
 
 def change(tx: Transaction, identifier: str, **changes: Any) -> Operation:
-    """Set some fields; the operation after it."""
+    """Set some fields; the operation after it. A change of state or phase is reported."""
+    before = get(tx, identifier)
     tx.connection.execute(update(operations).where(operations.c.id == identifier).values(**changes))
-    return get(tx, identifier)
+    after = get(tx, identifier)
+    if (before.state, before.phase) != (after.state, after.phase):
+        outbox.append(tx, "operation", operation_resource(after))
+    return after
 
 
 def unfinished(tx: Transaction) -> tuple[Operation, ...]:
