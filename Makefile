@@ -6,6 +6,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 T      ?=
+# Nodes need root: namespaces, mounts, interfaces. Nothing else here does.
+ROOT   := $(shell [ "$$(id -u)" -eq 0 ] || echo sudo --preserve-env=HOME,CI,NO_COLOR)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
@@ -17,10 +19,10 @@ help: ## list the wishes
 ##@ Try it
 demo: $(STAMP) ## real edge nodes on this machine, storefront installed on them by a Git push
 	@bash .ci/system-packages lab
-	@$(BIN)/margrave demo up
+	@$(ROOT) $(BIN)/margrave demo up
 
 demo-down: $(STAMP) ## remove all that `make demo` made
-	@$(BIN)/margrave demo down --yes
+	@$(ROOT) $(BIN)/margrave demo down --yes
 
 ##@ Work on it
 dev: $(STAMP) ## the command, Ansible and the checkers in .venv
@@ -47,15 +49,15 @@ fix: $(STAMP) ## let the formatters mend what they can
 
 test: $(STAMP) ## everything that has to hold (T=path or -k words for a part)
 	@bash .ci/system-packages lab test
-	$(BIN)/python -m pytest -m "not full" $(T)
+	$(ROOT) $(BIN)/python -m pytest -m "not full" $(T)
 
 test-full: $(STAMP) ## what takes longer too: faults, scenarios, endurance
 	@bash .ci/system-packages lab test
-	$(BIN)/python -m pytest $(T)
+	$(ROOT) $(BIN)/python -m pytest $(T)
 
 bench: $(STAMP) ## measure against the bars of docs/quality.md; figures as JSON under var/bench
 	@bash .ci/system-packages lab
-	$(BIN)/python -m bench.push_to_healthy
+	$(ROOT) $(BIN)/python -m bench.push_to_healthy
 
 ##@ Keep it
 lock: $(STAMP) ## write requirements/*.txt anew from pyproject.toml (needs uv)

@@ -13,9 +13,9 @@ from typing import Any
 import httpx
 import pytest
 import yaml
-from tests.support.waiting import eventually
 
 from tests.support.demo import Demo, margrave
+from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.lab
 
