@@ -17,15 +17,16 @@ REGISTRY = "registry.margrave.lab:5000"
 Section = dict[str, object]
 
 
-def controller(apps: Path, registry: str) -> str:
+def controller(apps: Path, registry: str, signing_key: str = "") -> str:
     """The controller: its own repository, the examples, and the lab's registry."""
-    return toml(
-        {
-            "http": {"bind": f"{HOST}:{CONTROLLER_PORT}", "external_url": URL},
-            "catalog": {"local_roots": [str(apps)]},
-            "registries": [{"host": REGISTRY, "address": registry, "insecure": True}],
-        }
-    )
+    sections: dict[str, Section | list[Section]] = {
+        "http": {"bind": f"{HOST}:{CONTROLLER_PORT}", "external_url": URL},
+        "catalog": {"local_roots": [str(apps)]},
+        "registries": [{"host": REGISTRY, "address": registry, "insecure": True}],
+    }
+    if signing_key:
+        sections["git"] = {"signing_key": signing_key}
+    return toml(sections)
 
 
 def runner(site: str, token: str, webhook_secret: str) -> str:

@@ -19,6 +19,7 @@ class Memory:
     user: str = ""
     password: str = ""
     token: str = ""
+    signing_key: str = ""
     webhook_secret: str = ""
     site_tokens: dict[str, str] = field(default_factory=dict)
     host_keys: dict[str, str] = field(default_factory=dict)  # of the nodes that were added

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 PROC: Final = Path("/proc")
-# Long enough for a runner to let an operation reach its safe point.
-GRACE: Final = 20.0
+# Longer than a controller lets its requests end, and a runner its operations reach a safe point.
+GRACE: Final = 30.0
 # In /proc/<pid>/stat, behind the command's closing bracket: state is the first, start the 20th.
 STATE, STARTED = 0, 19
 

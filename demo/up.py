@@ -69,7 +69,9 @@ class Demo:
             with self.progress.step("controller: configuration, database, repository"):
                 self._init()
         with self.progress.step("controller: start"):
-            text = configuration.controller(self.places.apps, self.lab.registry_address)
+            text = configuration.controller(
+                self.places.apps, self.lab.registry_address, self.memory.signing_key
+            )
             changed = memory.write_private(self.places.controller / "margrave.toml", text)
             parts.ensure(parts.controller(self.places), CONTROLLER_PORT, renew=changed)
 
@@ -79,6 +81,7 @@ class Demo:
         made = json.loads(self._margrave("init", str(self.places.controller), "-o", "json"))
         self.memory.user, self.memory.password = made["user"], made["password"]
         self.memory.token = made["token"]
+        self.memory.signing_key = made.get("signing_key") or ""
         self._keep()
 
     def _catalogue(self) -> None:

@@ -105,9 +105,8 @@ def main() -> int:
     try:
         result = root.main(prog_name="margrave", standalone_mode=False)
         sys.stdout.flush()
-    except click.Abort:
-        click.echo("margrave: interrupted", err=True)
-        return Exit.INTERRUPTED
+    except click.Abort as abort:
+        return _aborted(abort)
     except click.ClickException as error:
         error.show()
         return error.exit_code
@@ -117,6 +116,19 @@ def main() -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.FAILED
     return result if isinstance(result, int) else Exit.DONE
+
+
+def _aborted(abort: click.Abort) -> Exit:
+    """Ctrl-C, nobody there to answer, or a plain "no": click says all three with one word."""
+    reason = abort.__cause__ or abort.__context__
+    if isinstance(reason, KeyboardInterrupt):
+        click.echo("margrave: interrupted", err=True)
+        return Exit.INTERRUPTED
+    if isinstance(reason, EOFError):
+        click.echo("margrave: nobody is there to confirm (add --yes)", err=True)
+        return Exit.USAGE
+    click.echo("margrave: nothing was changed: not confirmed", err=True)
+    return Exit.FAILED
 
 
 def _tell(error: MargraveError, *, as_json: bool) -> None:

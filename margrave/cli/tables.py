@@ -95,7 +95,7 @@ PLACEMENTS: Final[Columns] = [
 ]
 HISTORY: Final[Columns] = [
     ("AT", field("at")),
-    *pick("node"),
+    ("NODE", where),
     ("STATE", _step),
     *pick("version", "actor", "attempt"),
     ("WHY", trouble),

@@ -7,6 +7,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
+import click
 import pytest
 
 from margrave.cli.api import Api
@@ -147,3 +148,19 @@ def test_a_room_that_cannot_be_loaded_harms_nobody_else(
     assert "broken" in run("--help").out
     ran = run("broken", "up", "--nodes", "3")
     assert (ran.code, "no such thing" in ran.err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("reason", "code"), [(KeyboardInterrupt(), 130), (EOFError(), 2), (None, 1)]
+)
+def test_a_rooms_own_question_ends_alike(
+    run: Run, monkeypatch: pytest.MonkeyPatch, reason: BaseException | None, code: int
+) -> None:
+    """Ctrl-C is 130, nobody there is 2, "no" is 1, whichever way a room asks."""
+
+    def ask(*_: object, **__: object) -> None:
+        raise click.Abort from reason
+
+    monkeypatch.setattr(Api, "page", ask)
+
+    assert run("site", "list").code == code

@@ -99,7 +99,11 @@ def _draw(out: Output, found: list[dict[str, Any]], *, line: bool) -> None:
 def history(api: Api, out: Output, wanted: str, sites: tuple[str, ...]) -> None:
     """Every transition, oldest first."""
     found = resolve.deployments(api, wanted, sites, deleted=True)
-    items = [row for one in found for row in api.items(at("deployments", one["id"], "history"))]
+    items = [
+        {"site": one["site"], **row}
+        for one in found
+        for row in api.items(at("deployments", one["id"], "history"))
+    ]
     items.sort(key=lambda row: str(row["at"]))
     out.list({"items": items, "next": None}, tables.HISTORY, "nothing has happened yet")
 
