@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import tomllib
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import TYPE_CHECKING, Any
 
@@ -81,7 +82,8 @@ class Demo:
         made = json.loads(self._margrave("init", str(self.places.controller), "-o", "json"))
         self.memory.user, self.memory.password = made["user"], made["password"]
         self.memory.token = made["token"]
-        self.memory.signing_key = made.get("signing_key") or ""
+        config = tomllib.loads((self.places.controller / "margrave.toml").read_text())
+        self.memory.signing_key = config.get("git", {}).get("signing_key", "")
         self._keep()
 
     def _catalogue(self) -> None:
