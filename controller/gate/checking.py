@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _DEPLOYMENT: Final = re.compile(r"deployments/([^/]+)/([^/]+)\.yaml")
+SOURCE: Final = re.compile(rb"components/[0-9a-f]{64}")
 _SITE: Final = re.compile(r"sites/([^/]+)\.yaml")
 _SUBTREE: Final = re.compile(r"(?:deployments/([^/]+)/|sites/([^/]+)\.yaml$|secrets/([^/]+)/)")
 

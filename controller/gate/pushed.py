@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -19,7 +18,6 @@ _QUARANTINE: Final = (
     "GIT_OBJECT_DIRECTORY",
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
 )
-_SOURCE: Final = re.compile(rb"components/[0-9a-f]{64}")
 
 
 class Pushed:
@@ -43,7 +41,7 @@ class Pushed:
                 data = self._run("cat-file", "blob", blob)
                 findings += checking.check_file(path, data)
                 if path.startswith("deployments/"):
-                    sources |= {one.decode(): path for one in _SOURCE.findall(data)}
+                    sources |= {one.decode(): path for one in checking.SOURCE.findall(data)}
         touched = {
             "/".join(path.split("/")[:2]) for path in entries if path.startswith("components/")
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import subprocess
 import sys
 import threading
@@ -14,6 +15,8 @@ from controller.gate.git_command import environment
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+LOG = logging.getLogger(__name__)
 
 CHUNK: Final = 64 * 1024
 HEADERS_LIMIT: Final = 64 * 1024
@@ -70,6 +73,14 @@ def _environment(repository: Path, path: str, actor: str) -> dict[str, str]:
     return found
 
 
+def _call(done: Callable[[], object]) -> None:
+    """What the push brought is in Git; whoever is told of it may fail, the push has not."""
+    try:
+        done()
+    except Exception:
+        LOG.exception("a push is in, but was not followed up; the next look at Git does it")
+
+
 def _feed(sink: IO[bytes], read: Callable[[int], bytes]) -> None:
     try:
         while chunk := read(CHUNK):
@@ -112,7 +123,7 @@ def _body(
         process.wait()
         feeder.join(timeout=5)
         if done is not None:
-            done()
+            _call(done)
         yield held
     finally:
         # The client may have gone in the middle: nothing of this request stays behind.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from controller.settings import Registry
 
-SECONDS: Final = 15
+SECONDS: Final = 10
 MANIFEST_LIMIT: Final = 4 * 1024 * 1024
 _DOCKER_HUB: Final = "docker.io"
 _ACCEPT: Final = ", ".join(
@@ -89,7 +89,7 @@ class Images:
                     found = of_bytes(answer.read(MANIFEST_LIMIT))
         except urllib.error.HTTPError as error:
             raise _of_status(error.code, reference, text) from error
-        except (OSError, ssl.SSLError) as error:
+        except (OSError, ValueError) as error:  # ValueError: a token service that speaks no JSON
             raise Unreachable(
                 f"{text}: registry {reference.host} does not answer: {error}",
                 "check the registry, or `registries` in the configuration",

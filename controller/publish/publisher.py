@@ -73,6 +73,7 @@ class Publisher:
     def run(self, stop: threading.Event) -> None:
         """Work until told to stop; `wake` after setting the event ends the wait."""
         poll = durations.seconds(self._settings.git.poll_interval)
+        self.recover()
         while not stop.is_set():
             self._woken.clear()
             try:

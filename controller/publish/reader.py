@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from controller import compose
 from controller.gate import checking
+from controller.gate.checking import SOURCE
 from controller.publish.repository import ROOTS, Touch
 from controller.store import documents as rows
 from controller.store.documents import Told
@@ -45,12 +46,13 @@ class Reader:
         paths = self._paths(known, head)
         touches = self._repository.touches(known, head)
         contents = self._repository.read_many(f"{head}:{path}" for path in sorted(paths))
+        texts = self._compose_texts(head, contents.values())
         sites = {site for path in paths if (site := checking.site_of(path))}
         with self._store.write() as session:
             for path in sorted(paths):
                 touch = touches.get(path) or Touch(head, "unknown", self._clock(), None)
                 told = Told(touch.commit, touch.author, self._clock(), touch.request)
-                self._take(session, head, path, contents.get(f"{head}:{path}"), told)
+                self._take(session, path, contents.get(f"{head}:{path}"), told, texts)
             for site, commit in _newest(sites, touches, head).items():
                 rows.wanted_commit(session, site, commit, self._clock())
             rows.note_head(session, head)
@@ -64,17 +66,38 @@ class Reader:
             had = {f"deployments/{site}/{one}.yaml" for site, one in rows.in_git(session)}
         return here | had
 
-    def _take(self, session: Session, head: str, path: str, data: bytes | None, told: Told) -> None:
+    def _compose_texts(self, head: str, documents: Iterable[bytes | None]) -> dict[str, str]:
+        """The compose.yaml of each component that the documents name, all in one call."""
+        found = {name.decode() for data in documents if data for name in SOURCE.findall(data)}
+        names = {f"{head}:{source}/compose.yaml": source for source in sorted(found)}
+        blobs = self._repository.read_many(names)
+        return {
+            names[name]: data.decode("utf-8", "replace")
+            for name, data in blobs.items()
+            if data is not None
+        }
+
+    def _take(
+        self,
+        session: Session,
+        path: str,
+        data: bytes | None,
+        told: Told,
+        texts: Mapping[str, str],
+    ) -> None:
         place = checking.place_of(path)
         if place is None:
             return
         findings: list[dict[str, Any]] = []
         try:
-            if place.deployment:
-                self._deployment(session, head, place, path, data, told)
-            else:
+            if not place.deployment:
                 document = checking.site_at(path, data or b"{}\n")
                 rows.put_site(session, place.site, site_values(document), told)
+            elif data is None:
+                rows.gone(session, place.deployment, place.site, told)
+            else:
+                values = _values(path, data, texts)
+                rows.put(session, place.deployment, place.site, values, told)
         except DocumentError as error:
             findings = [finding.as_dict() for finding in error.findings]
             LOG.warning("%s at %s: %s", path, told.commit[:12], error)
@@ -83,34 +106,20 @@ class Reader:
                 rows.broken(session, place.deployment, place.site, findings, told.at)
         rows.site_findings(session, place.site, path, findings)
 
-    def _deployment(
-        self,
-        session: Session,
-        head: str,
-        place: checking.Place,
-        path: str,
-        data: bytes | None,
-        told: Told,
-    ) -> None:
-        if data is None:
-            rows.gone(session, place.deployment, place.site, told)
-            return
-        document = checking.deployment_at(path, data)
-        values = deployment_values(document) | {
-            "document": data.decode("utf-8"),
-            "needs": self._needs(head, document),
-        }
-        rows.put(session, place.deployment, place.site, values, told)
 
-    def _needs(self, head: str, document: Deployment) -> dict[str, Any]:
-        """Images and host ports of a document's components, as far as Git holds them."""
-        needs = Needs()
-        for component in document.components:
-            source = component.source
-            text = self._repository.read(head, f"{source}/compose.yaml") if source else None
-            if text is not None:
-                needs.add(text.decode("utf-8", "replace"), document.variables(component.name))
-        return needs.as_dict()
+def _values(path: str, data: bytes, texts: Mapping[str, str]) -> dict[str, Any]:
+    """A deployment's columns; images and host ports as far as Git holds its components."""
+    document = checking.deployment_at(path, data)
+    needs = Needs()
+    for component in document.components:
+        text = texts.get(component.source or "")
+        if text is not None:
+            needs.add(text, document.variables(component.name))
+    return {
+        **deployment_values(document),
+        "document": data.decode("utf-8"),
+        "needs": needs.as_dict(),
+    }
 
 
 class Needs:

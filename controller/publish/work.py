@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from controller.publish.materials import Materials
     from controller.publish.repository import Repository
 
-_SOURCE: Final = re.compile(rb"components/[0-9a-f]{64}")
 _MOST_SITES: Final = 5  # in a title; the files tell the rest
 
 
@@ -149,4 +147,4 @@ class Work:
 
 
 def _sources(documents: Iterable[bytes | None]) -> set[str]:
-    return {found.decode() for data in documents if data for found in _SOURCE.findall(data)}
+    return {found.decode() for data in documents if data for found in checking.SOURCE.findall(data)}

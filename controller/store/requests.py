@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, select, tuple_
 
-from controller.store import events
+from controller.store import deployments, events
 from controller.store.aggregate import settle
+from controller.store.freshness import Moment
 from controller.store.models import Deployment, Request, RequestDeployment
 from controller.store.shapes import stamp
 from controller.store.words import OPEN, EventKind, RequestState
@@ -139,8 +140,10 @@ def _give_up(session: Session, row: Request, now: datetime) -> None:
                 Deployment.commit.is_(None),
             )
         )
-        if found is not None:
-            settle(session, found.key, now)
+        if found is not None and settle(session, found.key, now):
+            session.flush()
+            resource = deployments.resource(session, found.key, Moment(now))
+            events.append(session, EventKind.DEPLOYMENT, resource, found.site, found.id, now)
 
 
 def _concerned(session: Session, numbers: Sequence[int]) -> dict[int, list[dict[str, str]]]:
