@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from demo import http, ports
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from demo.places import Places
 
 READY_WITHIN = 60.0
+RELEASED_WITHIN = 2.0  # a killed worker is gone at once, its socket a moment later
 
 
 def controller(places: Places) -> Process:
@@ -42,7 +44,10 @@ def url(port: int) -> str:
 def check_ports(places: Places) -> None:
     """All ports are free or ours; else DemoError that names who has them."""
     for process, port in all_of(places).values():
-        if process.pid() is None and not ports.is_free(HOST, port):
+        if process.pid() is not None:
+            continue
+        process.sweep()
+        if not until(partial(ports.is_free, HOST, port), RELEASED_WITHIN):
             raise DemoError(
                 f"port {port} is taken by {ports.holder(port)}",
                 "end that first; there is one demo per machine (margrave demo down ends it)",

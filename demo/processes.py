@@ -72,9 +72,30 @@ class Process:
             os.kill(pid, signal.SIGTERM)
             if not until(lambda: started(pid) is None, GRACE):
                 os.kill(pid, signal.SIGKILL)
-            _end_group(pid)
+                until(lambda: started(pid) is None, GRACE)
+        self.sweep()
         self.mark.unlink(missing_ok=True)
         return pid is not None
+
+    def sweep(self) -> None:
+        """What a process that was killed left behind: its workers may still hold the port.
+
+        The number of a group is not given away while it has members, so with the leader gone
+        whoever is in it was started by that leader; with a leader of another start it is not ours.
+        """
+        pid = self._marked()
+        if pid is None or started(pid) is not None:
+            return
+        try:
+            os.killpg(pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            return  # nothing was left, as it should be
+
+    def _marked(self) -> int | None:
+        try:
+            return int(json.loads(self.mark.read_text(encoding="utf-8"))["pid"])
+        except (FileNotFoundError, ValueError):
+            return None
 
     def last_words(self, lines: int = 8) -> str:
         """The end of its log."""
@@ -93,15 +114,6 @@ def started(pid: int) -> str | None:
         return None
     fields = stat.rpartition(")")[2].split()
     return None if fields[STATE] in {"Z", "X"} else fields[STARTED]
-
-
-def _end_group(pid: int) -> None:
-    """What the leader left behind."""
-    try:
-        os.killpg(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return  # it left nothing, as it should
-    until(lambda: started(pid) is None, 5.0)
 
 
 def environment(base: os._Environ[str] | dict[str, str]) -> dict[str, str]:

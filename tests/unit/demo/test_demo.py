@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import sys
 import tomllib
@@ -70,27 +71,53 @@ def test_a_file_that_is_as_wished_is_not_written(tmp_path: Path) -> None:
     assert memory.write_private(tmp_path / "a", "y")
 
 
-def test_a_process_is_known_again_and_ended_whole(tmp_path: Path) -> None:
-    """The process and what it started are gone after stop."""
-    script = (
-        "import os, signal, subprocess, sys, time\n"
-        "child = subprocess.Popen(['sleep', '600'])\n"
-        "open('draft', 'w').write(str(child.pid))\n"
-        "os.rename('draft', 'ready')\n"
-        "signal.pause()\n"
-    )
-    process = Process("part", (sys.executable, "-c", script), tmp_path)
-    pid = process.start()
-    assert until(lambda: (tmp_path / "ready").exists(), 10)
-    same = Process("part", (), tmp_path)
+SCRIPT = (
+    "import os, signal, subprocess, sys, time\n"
+    "child = subprocess.Popen(['sleep', '600'])\n"
+    "open('draft', 'w').write(str(child.pid))\n"
+    "os.rename('draft', 'ready')\n"
+    "signal.pause()\n"
+)
 
-    assert same.pid() == pid
+
+@pytest.fixture
+def process(tmp_path: Path) -> Process:
+    """A process with a child of its own, running."""
+    found = Process("part", (sys.executable, "-c", SCRIPT), tmp_path)
+    found.start()
+    assert until(lambda: (tmp_path / "ready").exists(), 10)
+    return found
+
+
+def _child(process: Process) -> int:
+    return int((process.folder / "ready").read_text())
+
+
+def test_a_process_is_known_again_and_ended_whole(process: Process) -> None:
+    """The process and what it started are gone after stop."""
+    same = Process("part", (), process.folder)
+    pid = same.pid()
+
+    assert pid == process.pid()
     assert same.stop()
-    assert started(pid) is None
-    child = int((tmp_path / "ready").read_text())
-    assert until(lambda: started(child) is None, 10)
+    assert pid is not None and started(pid) is None
+    assert until(lambda: started(_child(process)) is None, 10)
     assert same.pid() is None
     assert not same.stop()
+
+
+def test_what_a_killed_process_left_is_swept(process: Process) -> None:
+    """Killed hard, its workers would go on holding the port."""
+    pid = process.pid()
+    assert pid is not None
+    process.sweep()
+    assert started(_child(process)) is not None  # nothing is swept while it lives
+
+    os.kill(pid, signal.SIGKILL)
+    assert until(lambda: started(pid) is None, 10)
+    process.sweep()
+
+    assert until(lambda: started(_child(process)) is None, 10)
 
 
 def test_a_number_used_again_is_not_our_process(tmp_path: Path) -> None:
