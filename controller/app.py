@@ -27,10 +27,12 @@ from webhook import Push, door
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from controller.events.subscription import Message
     from controller.settings import ControllerSettings
 
 # Ten wrong passwords at once, then one every six seconds: people mistype, programs guess.
 SIGN_INS: Final = (10, 6.0)
+COMMANDS: Final = ("retry", "cancel", "release")
 
 
 def utc_now() -> datetime:
@@ -45,7 +47,8 @@ def assemble(settings: ControllerSettings, clock: Callable[[], datetime] = utc_n
     publisher = Publisher(store, settings, clock, repository)
     broker = Broker(StoredEvents(store), settings.events.max_clients)
     store.on_commit(broker.wake)
-    publisher.on_head(lambda commit, sites: _hint(broker, commit, sites))
+    broker.on_message(lambda message: _hint_commands(broker, message))
+    publisher.on_head(lambda commit, sites: _hint_revision(broker, commit, sites))
     return Parts(
         settings=settings,
         store=store,
@@ -85,9 +88,17 @@ def create_app(parts: Parts, chores: Chores | None = None) -> Flask:
     return app
 
 
-def _hint(broker: Broker, commit: str, sites: frozenset[str]) -> None:
+def _hint_revision(broker: Broker, commit: str, sites: frozenset[str]) -> None:
     for site in sites:
         broker.hint("revision", site, {"head": commit})
+
+
+def _hint_commands(broker: Broker, message: Message) -> None:
+    """A request for commands was published: its rows are there for the runners to fetch."""
+    told = message.event == "request" and message.data.get("action") in COMMANDS
+    if told and message.data.get("state") == "published":
+        for site in {str(one["site"]) for one in message.data.get("deployments", ())}:
+            broker.hint("command", site)
 
 
 def _webhook(parts: Parts, chores: Chores | None) -> Blueprint:

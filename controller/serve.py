@@ -53,7 +53,7 @@ class Server(BaseApplication):  # type: ignore[misc]
         for name, value in options(self._settings).items():
             self.cfg.set(name, value)
         self.cfg.set("post_worker_init", lambda _: self._begin())
-        self.cfg.set("worker_exit", lambda *_: self._end())
+        self.cfg.set("worker_exit", lambda _server, _worker: self._end())
 
     def load(self) -> Flask:
         """Made in the worker: threads and database connections do not survive a fork."""
@@ -106,4 +106,5 @@ def options(settings: ControllerSettings) -> dict[str, Any]:
 def serve(settings: ControllerSettings) -> None:
     """Serve until asked to stop."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    logging.getLogger("alembic").setLevel(logging.WARNING)  # it tells of every look at the schema
     Server(settings).run()

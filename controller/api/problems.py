@@ -118,7 +118,8 @@ def of_error(error: MargraveError) -> Problem:
     status = next(code for kind, code in STATUS_OF if isinstance(error, kind))
     findings = getattr(error, "findings", ())
     detail = _count(len(findings)) if findings else error.message
-    return Problem(status, detail, cure=error.cure, errors=findings)
+    headers = {"Retry-After": "5"} if status == 503 else {}
+    return Problem(status, detail, cure=error.cure, errors=findings, headers=headers)
 
 
 def of_http(error: HTTPException) -> Problem:

@@ -66,12 +66,5 @@ ROUTES: Final = (
     Route("POST", "/app-sources", added, Role.ADMIN, "Add a source", Object.REQUIRED, 201),
     Route("GET", "/app-sources/<source>", shown, Role.VIEWER, "One source"),
     Route("DELETE", "/app-sources/<source>", removed, Role.ADMIN, "Remove a source"),
-    Route(
-        "POST",
-        "/app-sources/<source>/sync",
-        synced,
-        Role.OPERATOR,
-        "Read it now",
-        Object.OPTIONAL,
-    ),
+    Route("POST", "/app-sources/<source>/sync", synced, Role.OPERATOR, "Read it now"),
 )

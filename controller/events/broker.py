@@ -47,11 +47,16 @@ class Broker:
         self._stopped = threading.Event()
         self._position = 0
         self._thread: threading.Thread | None = None
+        self._listeners: list[Callable[[Message], None]] = []
 
     @property
     def clients(self) -> int:
         """How many streams are open."""
         return len(self._clients)
+
+    def on_message(self, listener: Callable[[Message], None]) -> None:
+        """Call the listener with each stored event, on the broker's thread: be quick."""
+        self._listeners.append(listener)
 
     def newest(self) -> int:
         """The id of the newest stored event."""
@@ -142,5 +147,8 @@ class Broker:
                         client.offer(message)
                 if chunk and chunk[-1].id is not None:
                     self._position = chunk[-1].id
+            for message in chunk:
+                for listener in self._listeners:
+                    listener(message)
             if len(chunk) < CHUNK:
                 return

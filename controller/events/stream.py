@@ -83,6 +83,7 @@ def _lines(
         if message is None:
             yield ": still here\n\n"
             continue
-        yield text(name(message))
-        if last(message):
+        named = name(message)
+        yield text(named)
+        if last(named):
             return
