@@ -1,0 +1,75 @@
+"""A module killed at any step leaves a state that the next call finishes."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.shop import Shop, Step
+
+pytestmark = pytest.mark.lab
+
+
+def _kill_at(shop: Shop, phase: str, step: Step) -> None:
+    """Begin a call and kill its module on the node as soon as its journal says the phase."""
+    journal = f"/var/lib/margrave/deployments/{shop.deployment}/journal.json"
+    lock = f"/run/margrave/{shop.deployment}.lock"
+    running = shop.begin(step)
+    shop.ssh(
+        f'i=0; until grep -q \'"phase": "{phase}"\' {journal} 2>/dev/null; do'
+        " i=$((i+1)); [ $i -lt 20000 ] || exit 1; done;"
+        f" kill -9 $(sed 's/.*\"pid\": \\([0-9]*\\).*/\\1/' {lock})"
+    )
+    running.results()
+
+
+@pytest.mark.parametrize("phase", ["prefetch", "switch", "commit"])
+def test_an_update_killed_is_finished_by_the_same_call(shop: Shop, phase: str) -> None:
+    """The same call asked again ends as if nothing had happened, and nothing is doubled."""
+    update = shop.update("1.1.0", **shop.fence(2))
+    shop.one(shop.install("1.0.0", **shop.fence(1)))
+
+    _kill_at(shop, phase, update)
+    journal, finished = shop.call(Step("workload_info", {"deployment": shop.deployment}), update)
+
+    assert journal["workloads"][0]["journal"]["phase"] == phase
+    assert (finished["state"], finished["version"]) == ("INSTALLED", "1.1.0")
+    assert shop.page()["version"] == "1.1.0"
+    assert len(shop.ssh("podman ps -aq --filter label=margrave.deployment").split()) == 2
+    assert shop.ssh("ls /run/margrave") == ""
+
+
+def test_going_back_killed_is_finished_by_the_same_call(shop: Shop) -> None:
+    """The verdict over a bad release stands: it is not tried again, the old one runs."""
+    bad = Step("workload_update", {**shop.content("1.2.0", timeout=4), **shop.fence(2)})
+    shop.one(shop.install("1.1.0", **shop.fence(1)))
+
+    _kill_at(shop, "goback", bad)
+    finished = shop.one(bad)
+
+    assert (finished["state"], finished["rolled_back"]) == ("FAILED", True)
+    assert finished["error"]["class"] == "health"
+    assert finished["version"] == "1.1.0"
+    assert shop.page()["version"] == "1.1.0"
+
+
+def test_a_killed_update_can_be_undone(shop: Shop) -> None:
+    """A newer call that wants the old release gets it, whatever was half done."""
+    shop.one(shop.install("1.0.0", **shop.fence(1)))
+
+    _kill_at(shop, "switch", shop.update("1.1.0", **shop.fence(2)))
+    undone = shop.one(shop.update("1.0.0", **shop.fence(3)))
+
+    assert (undone["state"], undone["version"]) == ("INSTALLED", "1.0.0")
+    assert shop.page()["version"] == "1.0.0"
+
+
+def test_a_deletion_killed_is_finished(shop: Shop) -> None:
+    """Half of a deployment is deleted like a whole one."""
+    shop.one(shop.install("1.0.0", **shop.fence(1)))
+
+    _kill_at(shop, "delete", shop.delete(**shop.fence(2)))
+    gone = shop.one(shop.delete(**shop.fence(2)))
+
+    assert (gone["state"], gone["deleted"]) == ("DELETED", True)
+    assert shop.ssh("podman ps -aq --filter label=margrave.deployment") == ""
+    assert shop.ssh("ls /var/lib/margrave").split() == ["fence.json", "fences"]

@@ -1,0 +1,97 @@
+"""Whatever goes wrong, the old release serves or comes back, and the error has its class."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.shop import NODE, Shop, Step
+
+pytestmark = pytest.mark.lab
+
+PRIVILEGED = "services: {web: {image: registry.margrave.lab:5000/idle:1, privileged: true}}\n"
+UNKNOWN = "services: {web: {image: registry.margrave.lab:5000/nothing:1}}\n"
+CRASHES = "services: {web: {image: registry.margrave.lab:5000/idle:1, command: [/bin/nowhere]}}\n"
+
+
+def _with(shop: Shop, compose: str, folder: Path) -> Step:
+    """An update to a package of one's own."""
+    package = folder / "package"
+    package.mkdir()
+    (package / "compose.yaml").write_text(compose)
+    content = shop.content("1.1.0", greeting=compose)
+    content["components"][0]["src"] = str(package)
+    return Step("workload_update", content)
+
+
+def test_a_release_that_is_never_healthy_goes_back(shop: Shop) -> None:
+    """The call fails, says so, and what ran before runs; proving it again changes nothing."""
+    bad = Step("workload_update", shop.content("1.2.0", timeout=4))
+    good = shop.content("1.1.0")["revision"]
+
+    _, failed, proven = shop.call(
+        shop.install("1.1.0"), bad, shop.rollback(revision=shop.content("1.2.0")["revision"])
+    )
+
+    assert failed["failed"] is True
+    assert (failed["state"], failed["rolled_back"]) == ("FAILED", True)
+    assert failed["error"]["class"] == "health"
+    assert (failed["revision"], failed["version"]) == (good, "1.1.0")
+    assert failed["components"][0]["state"] == "FAILED"
+    assert shop.page()["version"] == "1.1.0"
+    assert (proven["changed"], proven["state"], proven["revision"]) == (False, "INSTALLED", good)
+
+
+def test_an_install_that_fails_leaves_nothing_running(shop: Shop) -> None:
+    """Where nothing ran before, nothing runs afterwards."""
+    failed = shop.one(Step("workload_install", shop.content("1.2.0", timeout=4)))
+
+    assert (failed["state"], failed["rolled_back"]) == ("FAILED", False)
+    assert failed["revision"] is None
+    assert shop.ssh("podman ps -aq --filter label=margrave.deployment") == ""
+
+
+@pytest.mark.parametrize(
+    ("compose", "kind", "touched"),
+    [
+        (PRIVILEGED, "config", False),
+        (UNKNOWN, "image", False),
+        ("services: {web: {image: [}}\n", "config", False),
+        (CRASHES, "config", True),
+    ],
+    ids=["against the policy", "image unknown", "broken file", "cannot start"],
+)
+def test_a_wrong_release_never_stays(
+    shop: Shop, tmp_path: Path, compose: str, kind: str, touched: bool
+) -> None:
+    """What can be known before the switch stops nothing; what shows later goes back."""
+    shop.one(shop.install("1.0.0"))
+    web = "podman ps -q --filter name=web"
+    before = shop.ssh(web)
+
+    failed = shop.one(_with(shop, compose, tmp_path))
+
+    assert failed["error"]["class"] == kind, failed["error"]
+    assert failed["error"]["cure"]
+    assert failed["rolled_back"] is touched
+    assert (shop.ssh(web) != before) is touched
+    assert shop.page()["version"] == "1.0.0"
+
+
+def test_a_registry_that_is_away_stops_nothing(shop: Shop) -> None:
+    """While a registry is away the old release serves, and the error is the site's trouble."""
+    shop.one(shop.install("1.0.0"))
+    compose = (shop.packages["1.1.0"] / "compose.yaml").read_text()
+    image = next(word for word in compose.split() if "storefront-web@" in word)
+    shop.ssh(f"podman rmi -f {image} || true")
+    shop.lab.fail(NODE, registry=True)
+    try:
+        failed = shop.one(shop.update("1.1.0"))
+    finally:
+        shop.lab.heal(NODE)
+
+    assert failed["error"]["class"] == "registry", failed["error"]
+    assert failed["changed"] is False
+    assert failed["version"] == "1.0.0"
+    assert shop.page()["version"] == "1.0.0"

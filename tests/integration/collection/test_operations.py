@@ -1,0 +1,118 @@
+"""Each module does what it says, once, and check mode tells the truth about it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.shop import Shop, Step
+
+pytestmark = pytest.mark.lab
+
+CHECK_ACT_AGAIN = [True, True, False, False]
+
+
+def _four(step: Step) -> tuple[Step, ...]:
+    """Check, act, again, check again."""
+    check = Step(step.module, step.arguments, check=True)
+    return (check, step, step, check)
+
+
+def test_install_and_delete(shop: Shop) -> None:
+    """Install and delete change a node once; delete leaves nothing but what is not ours."""
+    shop.ssh("podman run -d --name foreign registry.margrave.lab:5000/idle:1")
+    images = shop.ssh("podman images -q")
+
+    installed = shop.call(*_four(shop.install("1.0.0")))
+    page = shop.page()
+    labels = shop.ssh(
+        f"podman ps --filter label=margrave.deployment={shop.deployment}"
+        " --format '{{.Labels}}' | grep -c margrave.revision"
+    )
+    deleted = shop.call(*_four(shop.delete()))
+
+    assert [one["changed"] for one in installed] == CHECK_ACT_AGAIN
+    assert {one["state"] for one in installed} == {"INSTALLED"}
+    assert len({one["revision"] for one in installed}) == 1
+    assert page == {"version": "1.0.0", "greeting": "hello"}
+    assert labels.strip() == "2"
+    assert [one["changed"] for one in deleted] == CHECK_ACT_AGAIN
+    assert all(one["deleted"] and one["exit_code"] == 0 for one in deleted)
+    assert len(deleted[1]["volumes_kept"]) == 1
+    assert shop.ssh("podman ps -a --format '{{.Names}} {{.State}}'") == "foreign running\n"
+    assert shop.ssh("podman images -q") == images
+    assert shop.ssh("podman network ls -q --filter label=margrave.deployment") == ""
+    assert shop.ssh("find /var/lib/margrave /run/margrave -mindepth 1") == ""
+
+
+def test_volumes_go_only_when_asked(shop: Shop) -> None:
+    """The data stays over a deletion and is there again, until somebody says remove."""
+    shop.call(shop.install("1.0.0"), shop.delete(), shop.install("1.0.0"))
+    kept = shop.ssh("podman volume ls -q --filter label=margrave.deployment")
+
+    gone = shop.one(shop.delete(volumes="remove"))
+
+    assert len(kept.split()) == 1
+    assert gone["volumes_kept"] == []
+    assert shop.ssh("podman volume ls -q --filter label=margrave.deployment") == ""
+
+
+def test_update_and_rollback(shop: Shop) -> None:
+    """An update changes what differs and nothing else; a rollback goes back once."""
+    shop.one(shop.install("1.0.0"))
+    cache = "podman inspect -f '{{.Id}} {{.State.StartedAt}}' $(podman ps -qf name=cache)"
+    before = shop.ssh(cache)
+
+    updated = shop.call(*_four(shop.update("1.1.0")))
+    newer = shop.page()
+    back = shop.call(*_four(shop.rollback()))
+
+    assert [one["changed"] for one in updated] == CHECK_ACT_AGAIN
+    assert newer["version"] == "1.1.0"
+    assert updated[1]["previous_revision"] == shop.content("1.0.0")["revision"]
+    assert [one["changed"] for one in back] == CHECK_ACT_AGAIN
+    assert {one["version"] for one in back} == {"1.0.0"}
+    assert shop.page()["version"] == "1.0.0"
+    assert shop.ssh(cache) == before
+
+
+def test_values_are_taken_literally(shop: Shop) -> None:
+    """Whatever a value holds, the container sees it as it is."""
+    ugly = 'it\'s "$HOME" ${X} \\n \\ #ü'
+
+    result = shop.one(Step("workload_install", shop.content("1.0.0", greeting=ugly)))
+
+    assert result["state"] == "INSTALLED"
+    assert shop.page()["greeting"] == ugly
+
+
+def test_drift_is_told_and_mended(shop: Shop) -> None:
+    """What a person removes is told, and comes back with the same revision called again."""
+    shop.one(shop.install("1.0.0"))
+    shop.ssh("podman rm -f $(podman ps -qf name=web)")
+    look = Step("workload_info", {"deployment": shop.deployment})
+
+    drifted, would, mended, again, fine = shop.call(
+        look,
+        shop.update("1.0.0", check=True),
+        shop.update("1.0.0"),
+        shop.update("1.0.0"),
+        look,
+    )
+
+    workload = drifted["workloads"][0]
+    assert [(one["service"], one["what"]) for one in workload["drift"]] == [("web", "missing")]
+    assert workload["health"] == "degraded"
+    assert (would["changed"], mended["changed"], again["changed"]) == (True, True, False)
+    assert fine["workloads"][0]["drift"] == []
+    assert fine["workloads"][0]["health"] == "healthy"
+    assert shop.page()["version"] == "1.0.0"
+
+
+def test_a_node_tells_what_it_is(shop: Shop) -> None:
+    """A lab node passes its checks and can take Compose deployments."""
+    node = shop.one(Step("node_info", {}))
+
+    assert [one["name"] for one in node["checks"] if not one["ok"]] == []
+    assert node["capabilities"]["deployment_types"] == ["compose"]
+    assert node["capabilities"]["architecture"] == "amd64"
+    assert node["capabilities"]["engines"][0]["name"] == "podman"

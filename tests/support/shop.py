@@ -1,0 +1,181 @@
+"""The storefront on a lab node, and the collection's modules called for it over SSH."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+import urllib.request
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from lab import Lab
+
+NODE = "depot-1"
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One module call."""
+
+    module: str
+    arguments: dict[str, Any]
+    check: bool = False
+
+
+@dataclass
+class Shop:
+    """One deployment of the storefront on one node, and how to call the modules for it."""
+
+    lab: Lab
+    folder: Path
+    packages: dict[str, Path]
+    deployment: str = field(default_factory=lambda: str(uuid.uuid4()))
+    runner: str = field(default_factory=lambda: str(uuid.uuid4()))
+
+    def fence(self, seq: int, epoch: int = 1, runner: str | None = None) -> dict[str, Any]:
+        """A fence of this deployment's runner, or of another one."""
+        return {"fence": {"runner": runner or self.runner, "epoch": epoch, "seq": seq}}
+
+    def content(self, version: str, greeting: str = "hello", timeout: int = 15) -> dict[str, Any]:
+        """Parameters of install and update for a version."""
+        revision = sha256(f"{version} {greeting}".encode()).hexdigest()
+        return {
+            "deployment": self.deployment,
+            "name": "storefront",
+            "application": "com-example-storefront",
+            "version": version,
+            "revision": f"sha256:{revision}",
+            "components": [
+                {
+                    "name": "storefront",
+                    "src": str(self.packages[version]),
+                    "variables": {"GREETING": greeting},
+                    "timeout": timeout,
+                }
+            ],
+        }
+
+    def install(self, version: str, *, check: bool = False, **more: Any) -> Step:
+        """A call of workload_install."""
+        return Step("workload_install", {**self.content(version), **more}, check)
+
+    def update(self, version: str, *, check: bool = False, **more: Any) -> Step:
+        """A call of workload_update."""
+        return Step("workload_update", {**self.content(version), **more}, check)
+
+    def delete(self, *, check: bool = False, **more: Any) -> Step:
+        """A call of workload_delete."""
+        return Step("workload_delete", {"deployment": self.deployment, **more}, check)
+
+    def rollback(self, *, check: bool = False, **more: Any) -> Step:
+        """A call of workload_rollback."""
+        return Step("workload_rollback", {"deployment": self.deployment, **more}, check)
+
+    def call(self, *steps: Step) -> list[dict[str, Any]]:
+        """The results of the calls, one after the other."""
+        running = self.begin(*steps)
+        return running.results()
+
+    def one(self, step: Step) -> dict[str, Any]:
+        """The result of one call."""
+        return self.call(step)[0]
+
+    def begin(self, *steps: Step) -> Running:
+        """Start the calls, and do not wait for them."""
+        name = uuid.uuid4().hex
+        answers, playbook = self.folder / f"{name}.answers", self.folder / f"{name}.json"
+        playbook.write_text(json.dumps([_play(steps, answers)]))
+        node = self.lab.node(NODE)
+        environment = {
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "HOME": str(self.folder),
+            "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"),
+            "ANSIBLE_COLLECTIONS_PATH": str(ROOT / "collections"),
+            "ANSIBLE_HOST_KEY_CHECKING": "False",
+            "ANSIBLE_PRIVATE_KEY_FILE": str(self.lab.key),
+            "LC_ALL": "C.UTF-8",
+        }
+        process = subprocess.Popen(
+            ["ansible-playbook", "-u", "root", "-i", f"{node.address},", str(playbook)],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        return Running(process, answers)
+
+    def ssh(self, command: str) -> str:
+        """What a command on the node prints."""
+        return self.lab.ssh(NODE, command, check=True).stdout
+
+    def page(self) -> dict[str, Any]:
+        """What the storefront answers from outside of the node."""
+        url = f"http://{self.lab.node(NODE).address}:8000/"
+        with urllib.request.urlopen(url, timeout=5) as answer:
+            return json.load(answer)
+
+    def clean(self) -> None:
+        """Leave the node as it was."""
+        self.ssh(
+            textwrap.dedent(
+                """
+                for kind in container network volume; do
+                  case $kind in container) all=-aq;; *) all=-q;; esac
+                  podman $kind ls $all --filter label=margrave.deployment |
+                    xargs -r podman $kind rm -f >/dev/null
+                done
+                podman rm -f foreign >/dev/null 2>&1
+                rm -rf /var/lib/margrave/* /run/margrave
+                """
+            )
+        )
+
+
+@dataclass
+class Running:
+    """Calls under way."""
+
+    process: subprocess.Popen[str]
+    answers: Path
+
+    def results(self) -> list[dict[str, Any]]:
+        """Wait, and give the results."""
+        output, _ = self.process.communicate(timeout=240)
+        assert self.answers.exists(), output
+        found: list[dict[str, Any]] = json.loads(self.answers.read_text())
+        return found
+
+
+def _play(steps: Sequence[Step], answers: Path) -> dict[str, Any]:
+    tasks: list[dict[str, Any]] = [
+        {
+            f"margrave.edge.{step.module}": step.arguments,
+            "check_mode": step.check,
+            "ignore_errors": True,
+            "ignore_unreachable": True,
+            "register": f"step{index}",
+        }
+        for index, step in enumerate(steps)
+    ]
+    names = ", ".join(f"step{index}" for index in range(len(steps)))
+    tasks.append(
+        {
+            "ansible.builtin.copy": {
+                "content": "{{ [" + names + "] | to_json }}",
+                "dest": str(answers),
+                "mode": "0600",
+            },
+            "delegate_to": "localhost",
+            "vars": {"ansible_connection": "local", "ansible_python_interpreter": sys.executable},
+            "ignore_unreachable": True,
+        }
+    )
+    return {"hosts": "all", "gather_facts": False, "tasks": tasks}
