@@ -122,6 +122,18 @@ def read(event: str, res: Mapping[str, Any]) -> tuple[Status, dict[str, Any]]:
     return Status.FAILED, data
 
 
+def told(status: Status, data: Mapping[str, Any]) -> str:
+    """The end of an errand as a line of its log."""
+    error = data.get("error")
+    if status is not Status.OK and isinstance(error, dict):
+        return f"{status.value}: {error.get('class')}/{error.get('code')}: {error.get('message')}"
+    durations = data.get("durations")
+    spent = durations.items() if isinstance(durations, dict) else ()
+    words = [str(data.get("state") or status.value), "" if data.get("changed") else "unchanged"]
+    words += [f"{name} {seconds} s" for name, seconds in spent if seconds is not None]
+    return ", ".join(word for word in words if word)
+
+
 def lost(trouble: Trouble, found: str = "") -> dict[str, Any]:
     """The data of an errand that nobody knows the end of."""
     return {"error": trouble.as_error(_shown(found))}

@@ -6,7 +6,7 @@ import io
 import logging
 import socket
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -58,6 +58,7 @@ class Session:
 
     def __init__(self, place: Place, login: Login, transport: paramiko.Transport) -> None:
         self._place, self._login, self._transport = place, login, transport
+        self.host_key = _shown(transport)
 
     def run(self, command: str, feed: str = "") -> Answer:
         """Run a shell command; `feed` goes to its standard input."""
@@ -88,41 +89,47 @@ class Session:
         )
 
 
-def host_key(place: Place, timeout: int, kinds: Sequence[str] = KINDS) -> HostKey:
-    """The key that the node shows first among the kinds."""
-    with _transport(place, timeout, kinds) as transport:
+def host_key(place: Place, timeout: int) -> HostKey:
+    """The key that the node shows to whoever asks."""
+    with _transport(place, timeout, KINDS) as transport:
         return _shown(transport)
 
 
-def expected_key(place: Place, timeout: int, fingerprint: str) -> HostKey:
-    """The node's key with this fingerprint; Conflict when it has none such."""
-    met = []
-    for kind in KINDS:
-        try:
-            key = host_key(place, timeout, [kind])
-        except Unreachable:
-            continue  # the node has no key of this kind; when it is away the last line says so
-        if key.fingerprint == fingerprint:
-            return key
-        met.append(key.fingerprint)
-    raise Conflict(
-        f"{place}: the host key is {met[0] if met else host_key(place, timeout).fingerprint}, "
-        f"not {fingerprint}",
-        "compare with the node's own console; somebody else may be answering at this address",
-    )
-
-
 @contextmanager
-def session(place: Place, login: Login, pinned: HostKey, timeout: int) -> Iterator[Session]:
-    """A session on the node whose key is the pinned one, logged in."""
-    kind = pinned.line.split()[0]
-    kinds = ["rsa-sha2-512", "rsa-sha2-256"] if kind == "ssh-rsa" else [kind]
-    with _transport(place, timeout, kinds) as transport:
-        if _shown(transport).line != pinned.line:
-            raise Conflict(f"{place}: the host key changed while we were connecting", "try again")
+def session(place: Place, login: Login, fingerprint: str, timeout: int) -> Iterator[Session]:
+    """Logged in at the node with that host key; an empty fingerprint takes the key that is met.
+
+    Key and login come over one connection: sshd holds connections without a login against the
+    address they come from, and after a few of them answers nobody there for a while.
+    """
+    with _proven(place, fingerprint, timeout) as transport:
         with _translated(place, login):
             _log_in(transport, login)
         yield Session(place, login, transport)
+
+
+@contextmanager
+def _proven(place: Place, fingerprint: str, timeout: int) -> Iterator[paramiko.Transport]:
+    """A connection over which the node has shown the wanted key."""
+    met: list[str] = []
+    # Nearly always the first is it; the others are for the fingerprint of another kind of key.
+    for kinds in (KINDS, *([kind] for kind in KINDS[1:])):
+        with ExitStack() as stack:
+            try:
+                transport = stack.enter_context(_transport(place, timeout, kinds))
+            except Unreachable:
+                if not met:
+                    raise
+                continue  # it has no key of this kind
+            shown = _shown(transport).fingerprint
+            if fingerprint in {"", shown}:
+                yield transport
+                return
+            met.append(shown)
+    raise Conflict(
+        f"{place}: the host key is {met[0]}, not {fingerprint}",
+        "compare with the node's own console; somebody else may be answering at this address",
+    )
 
 
 def _log_in(transport: paramiko.Transport, login: Login) -> None:
@@ -179,5 +186,5 @@ def _translated(place: Place, login: Login | None = None) -> Iterator[None]:
         raise Refused(f"{place}: the node refuses the login of {who}", cure) from refused
     except (OSError, EOFError, paramiko.SSHException) as broken:
         why = str(broken) or type(broken).__name__
-        cure = "check address, port and network, and that sshd runs there"
+        cure = "check address, port and sshd; after failed logins sshd may refuse us for a minute"
         raise Unreachable(f"{place}: no SSH there: {why}", cure) from broken

@@ -12,7 +12,7 @@ from margrave.secret import Secret
 from runner.nodes import checks, requests, scripts
 from runner.nodes.hostkeys import HostKey
 from runner.nodes.keys import own_key, public_line
-from runner.nodes.login import Login, Place, Session, expected_key, host_key, session
+from runner.nodes.login import Login, Place, Session, host_key, session
 from runner.ports import (
     Check,
     Clock,
@@ -86,8 +86,10 @@ class Onboard:
         requests.check(request)
         known = self._known(request)
         place = Place(request.address, request.port)
-        pinned = self._pin(place, request, known)
-        with session(place, self._login(request), pinned, self._timeout) as opened:
+        # Also at a new address: the same node shows the same key, and another one has to be named.
+        wanted = request.host_key or HostKey(known.host_key if known else "").fingerprint
+        with session(place, self._login(request), wanted, self._timeout) as opened:
+            pinned = opened.host_key
             self._prepare(place, opened)
         judged = checks.judge(self._enter(place, pinned), self._clock())
         target = Target(
@@ -106,7 +108,7 @@ class Onboard:
         # A node that is gone, or lets us in no more, is forgotten all the same.
         with (
             suppress(Unreachable, Refused, Conflict),
-            session(place, login, pinned, self._timeout) as opened,
+            session(place, login, pinned.fingerprint, self._timeout) as opened,
         ):
             opened.run_as_root(scripts.remove(node.user, public_line(self._key)))
         self._nodes.remove(name)
@@ -131,15 +133,6 @@ class Onboard:
             return self._nodes.get(request.name)
         return None
 
-    def _pin(self, place: Place, request: NodeRequest, known: Node | None) -> HostKey:
-        """The key to hold the node to: the expected one, the pinned one, else the one met."""
-        if request.host_key:
-            return expected_key(place, self._timeout, request.host_key)
-        if known is None or not known.host_key:
-            return host_key(place, self._timeout)
-        # Also at a new address: the same node shows the same key, and another one has to be named.
-        return expected_key(place, self._timeout, HostKey(known.host_key).fingerprint)
-
     def _login(self, request: NodeRequest) -> Login:
         """The given login; without one, the key that an earlier onboarding has left there."""
         if request.password is None and request.private_key is None:
@@ -159,7 +152,7 @@ class Onboard:
     def _enter(self, place: Place, pinned: HostKey) -> Mapping[str, str]:
         """Come in by our own key as operations will, become root, and look around."""
         login = Login(self._user, private_key=self._secret_key())
-        with session(place, login, pinned, self._timeout) as opened:
+        with session(place, login, pinned.fingerprint, self._timeout) as opened:
             return checks.read(opened.run_as_root(scripts.LOOK).output)
 
     def _node(

@@ -19,11 +19,12 @@ import pytest
 from lab import Lab
 from margrave import digest, folder
 from margrave.lifecycle import Kind
-from runner.execute import AnsibleExecutor
+from runner.execute import AnsibleExecutor, processes
 from runner.ports import Call, Progress, Result, Status, Target
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.lab
+
 
 APPS = Path("examples/apps/storefront").resolve()
 TEMPLATE = "{{ lookup('pipe', 'touch /tmp/margrave-was-here') }}"
@@ -204,7 +205,7 @@ KILLED = """
 import sys, json, signal, os
 from pathlib import Path
 from margrave.lifecycle import Kind
-from runner.execute import AnsibleExecutor
+from runner.execute import AnsibleExecutor, processes
 from runner.ports import Call, Target
 path, warm, target, arguments = json.load(sys.stdin)
 executor = AnsibleExecutor(Path(path), warm=warm)
@@ -234,6 +235,18 @@ def test_a_killed_runner_is_swept_up_after(warm, root, deployment, tmp_path) -> 
     assert mentioning(tmp_path) == []
     assert not (tmp_path / "execute/runs").exists()
     executor.stop()
+
+
+def test_without_the_warm_process_it_goes_the_plain_way(root, tmp_path) -> None:
+    """When the warm process dies a run is slower, and nothing else."""
+    executor = AnsibleExecutor(tmp_path / "execute")
+    executor.open()
+    socket = tmp_path / "execute/c/warm"
+    eventually(socket.exists, 20, "the warm process does not come up")
+    processes.kill_naming(str(socket))
+    assert executor.inspect(root("depot-1")).status is Status.OK
+    executor.stop()
+    assert executor.inspect(root("depot-1")).data["error"]["code"] == "stopped"
 
 
 def test_without_a_terminal_or_home_it_works_too(root, tmp_path, monkeypatch) -> None:

@@ -101,3 +101,12 @@ def test_a_long_complaint_becomes_one_line() -> None:
     message = data["error"]["message"]
     assert "\n" not in message
     assert len(message) < 600
+
+
+def test_the_end_of_an_operation_is_a_line_of_its_log() -> None:
+    """What it came to and how long each part took; or what went wrong."""
+    good = {"state": "INSTALLED", "changed": True, "durations": {"prefetch": 0.4, "switch": 2.1}}
+    assert meaning.told(Status.OK, good) == "INSTALLED, prefetch 0.4 s, switch 2.1 s"
+    assert meaning.told(Status.OK, {"changed": False}) == "ok, unchanged"
+    bad = {"error": {"class": "health", "code": "exited", "message": "web exited", "cure": ""}}
+    assert meaning.told(Status.FAILED, bad) == "failed: health/exited: web exited"
