@@ -59,7 +59,7 @@ def parse(text: str) -> Reference:
     first, _, below = path.partition("/")
     if not below or not ("." in first or ":" in first or first == "localhost"):
         first, below = _DOCKER_HUB, path if "/" in path else f"library/{path}"
-    if (colon and not tag) or not below or (digest and not is_digest(digest)):
+    if (colon and not tag) or not name or (digest and not is_digest(digest)):
         raise Refused(f'"{text}" is not an image reference', "write registry/name:tag")
     return Reference(first, below, tag or "latest", digest)
 

@@ -75,7 +75,8 @@ class Sites:
         with self._store.session() as session:
             left = rows.occupants(session, name)
         if left:
-            raise Conflict(f'site "{name}" has {left} deployments', "delete them first")
+            what = "a deployment" if left == 1 else f"{left} deployments"
+            raise Conflict(f'site "{name}" still has {what}', "delete first what stands there")
         self._edit(name, lambda _: None, who, f"Remove site {name}")
         with self._store.write() as session:
             rows.remove_site(session, name)

@@ -1,0 +1,64 @@
+"""The controller's configuration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from controller import settings
+from margrave.errors import MargraveError, SettingsError
+
+
+def loaded(folder: Path, text: str, **environ: str) -> settings.ControllerSettings:
+    path = folder / "margrave.toml"
+    path.write_text(text)
+    return settings.load(path, environ)
+
+
+def test_paths_start_at_the_file(tmp_path: Path) -> None:
+    """Relative paths mean the folder of the file, wherever the command was started."""
+    found = loaded(tmp_path, '[catalog]\nlocal_roots = ["apps"]\n')
+    assert found.catalog.local_roots == (tmp_path / "apps",)
+    assert found.database_url == f"sqlite:///{tmp_path}/state/margrave.db"
+    assert found.repository == tmp_path / "state" / "git" / "deployments.git"
+
+
+def test_environment_stands_above_the_file(tmp_path: Path) -> None:
+    """MARGRAVE_<SECTION>__<KEY> wins over the file."""
+    found = loaded(
+        tmp_path,
+        '[http]\nbind = "127.0.0.1:1"\n',
+        MARGRAVE_HTTP__BIND="127.0.0.1:2",
+        MARGRAVE_GIT__REMOTE="https://forge/x.git",
+    )
+    assert found.http.bind == "127.0.0.1:2"
+    assert found.repository.name == "remote.git"
+
+
+@pytest.mark.parametrize(
+    ("text", "pointers"),
+    [
+        ('[http]\nbid = "x"\n[git]\nmode = "odd"\n', ["/git/mode", "/http/bid"]),
+        ('[http]\nbind = "0.0.0.0:8800"\n', ["/http/bind"]),
+        ('[http.tls]\ncert = "c"\n', ["/http/tls"]),
+        ('[git]\nmode = "branch"\n', ["/git/mode"]),
+        ('[git]\npoll_interval = "often"\n', ["/git/poll_interval"]),
+    ],
+)
+def test_findings(tmp_path: Path, text: str, pointers: list[str]) -> None:
+    """What may not be started with is told at its place, all of it at once."""
+    with pytest.raises(SettingsError) as caught:
+        loaded(tmp_path, text)
+    assert sorted(one.pointer for one in caught.value.findings) == pointers
+
+
+def test_insecure_in_so_many_words(tmp_path: Path) -> None:
+    """An open door without TLS needs http.insecure."""
+    assert loaded(tmp_path, '[http]\nbind = "0.0.0.0:8800"\ninsecure = true\n').http.insecure
+
+
+def test_no_file(tmp_path: Path) -> None:
+    """A file that is not there is told with the cure."""
+    with pytest.raises(MargraveError, match="margrave init"):
+        settings.load(tmp_path / "none.toml", {})
