@@ -124,6 +124,8 @@ def _proposal(wanted: Wanted, node: str, one: Standing | None, extensions: Exten
 
 
 def _pending(step: Step, one: Standing, _: Extensions) -> _Proposal:
+    if one.outcome is Outcome.HELD and one.wanted_release == step.to_release:
+        return None  # cancelled before it began: a person or a newer one goes on
     return Cause.NEW, replace(step, kind=Kind.INSTALL, why="wanted here", attempt=one.attempt + 1)
 
 

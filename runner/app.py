@@ -81,6 +81,7 @@ class Work:
             store, ground.executor, ground.target, ground.status, self.woken.set
         )
         secrets = Secrets(settings.secrets.dir, ground.folder / "secrets.key")
+        self._release_of = secrets.release_of
         own_policy = settings.policy.model_dump()
         self.operations = Operations(
             store=store,
@@ -106,6 +107,12 @@ class Work:
         seconds = ground.period.total_seconds()
         self.observe = Repeater("observe", seconds, lambda _: self.observer.look())
 
+    def wanted_release(self, deployment: str) -> str | None:
+        """The release that Git wants of a deployment."""
+        desired = self.watch.desired()
+        document = desired.deployment(deployment) if desired else None
+        return self._release_of(document) if document else None
+
     def _look(self, hinted: bool) -> None:
         before = self.watch.desired()
         self.watch.look(hinted=hinted)
@@ -120,7 +127,13 @@ class Line:
         self._ground, self._work = ground, work
         self.controller = controller
         self._commands = Commands(
-            ground.store, ground.executor, work.watch, work.observer, ground.target, work.git.hint
+            ground.store,
+            ground.executor,
+            work.watch,
+            work.observer,
+            ground.target,
+            work.git.hint,
+            work.wanted_release,
         )
         self.heart = Heart(ground.store, controller, self._on_head, self._on_command, ground.status)
         interval = durations.seconds(ground.settings.heartbeat.interval)

@@ -39,6 +39,7 @@ class Commands:
         observer: Observer,
         target: Callable[[Node], Target],
         hint: Callable[[], None],
+        wanted_release: Callable[[str], str | None],
     ) -> None:
         self._store = store
         self._nodes = Nodes(store)
@@ -47,6 +48,7 @@ class Commands:
         self._observer = observer
         self._target = target
         self._hint = hint
+        self._wanted_release = wanted_release
 
     def handle(self, command: Command) -> None:
         """Carry it out unless that was done before; either way it is acknowledged."""
@@ -100,7 +102,7 @@ class Commands:
             for one in chosen:
                 operation = at_work.get((one.deployment, one.node))
                 if operation is None:
-                    _hold(tx, one)
+                    _hold(tx, one, self._wanted_release(one.deployment))
                 elif one.state in (State.INSTALLING, State.UPDATING):
                     transitions.note(tx, one, cancelled=True, reason="cancelled")
                     running.append(operation.id)
@@ -192,11 +194,14 @@ def _anew(one: Placement) -> dict[str, Any]:
     return changes
 
 
-def _hold(tx: Transaction, one: Placement) -> None:
+def _hold(tx: Transaction, one: Placement, wanted: str | None) -> None:
     """Nothing is at work: what has not begun does not begin, what failed is not retried."""
-    if one.outcome is Fate.SUCCEEDED:
+    if one.outcome not in (Fate.PENDING, Fate.FAILED, Fate.ROLLBACK_FAILED):
         return
-    transitions.note(tx, one, outcome=Fate.HELD, cancelled=one.state is State.FAILED)
+    if one.state is State.FAILED:
+        transitions.note(tx, one, outcome=Fate.HELD, cancelled=True, reason="cancelled")
+    else:
+        transitions.note(tx, one, outcome=Fate.HELD, tried_release=wanted, reason="cancelled")
 
 
 def _end_waiting(tx: Transaction, operation: str, one: Placement) -> None:

@@ -1,0 +1,124 @@
+"""Commands of an operator, carried out once, on a site with pretended nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from margrave.lifecycle import Kind, Outcome, State
+from runner.reconcile.commands import Commands
+from runner.store import outbox
+from tests.support.repository import STOREFRONT
+from tests.support.site import World
+from tests.support.waiting import eventually
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    """A site where 1.0.0 runs."""
+    made = World(tmp_path)
+    made.repository.deploy("1.0.0")
+    made.repository.push()
+    made.settle()
+    yield made
+    made.runner.close()
+
+
+@pytest.fixture
+def commands(world: World) -> Commands:
+    """The commands of that site."""
+    work, ground = world.runner.work, world.runner.ground
+    return Commands(
+        ground.store,
+        world.executor,
+        work.watch,
+        work.observer,
+        ground.target,
+        lambda: None,
+        work.wanted_release,
+    )
+
+
+def acknowledged(world: World) -> list[tuple[str, str]]:
+    """(id, result) of each acknowledgement told."""
+    with world.runner.ground.store.read() as tx:
+        rows = outbox.waiting(tx, 10_000)
+    return [(one.data["id"], one.data["result"]) for one in rows if one.kind == "command"]
+
+
+def break_release(world: World, version: str) -> None:
+    """Push a release that never gets healthy, and let it run its course."""
+    world.executor.broken_versions.add(version)
+    world.repository.deploy(version)
+    world.repository.push()
+    for _ in range(3):
+        world.settle()
+        world.hurry()
+    world.settle()
+
+
+def test_retry_tries_a_rolled_back_revision_again(world: World, commands: Commands) -> None:
+    """What went back is tried again when an operator says so, and on every node."""
+    break_release(world, "1.2.0")
+    world.executor.broken_versions.clear()
+    commands.handle({"id": "c1", "kind": "retry", "deployment": STOREFRONT})
+    world.settle()
+    assert set(world.versions().values()) == {"1.2.0"}
+    assert {one.outcome for one in world.placements().values()} == {Outcome.SUCCEEDED}
+
+
+def test_a_command_is_carried_out_once_and_acknowledged_each_time(
+    world: World, commands: Commands
+) -> None:
+    """Commands come with every heartbeat until their acknowledgement has arrived."""
+    break_release(world, "1.2.0")
+    for _ in range(2):
+        commands.handle({"id": "c1", "kind": "release", "deployment": STOREFRONT})
+        world.settle()
+    assert acknowledged(world) == [("c1", "done"), ("c1", "done")]
+
+
+def test_an_unknown_command_is_refused_with_a_word(world: World, commands: Commands) -> None:
+    """A newer controller may know more: it hears so."""
+    commands.handle({"id": "c9", "kind": "dance"})
+    commands.handle({"id": "c8", "kind": "retry", "deployment": "nobody"})
+    assert acknowledged(world) == [("c9", "refused"), ("c8", "refused")]
+
+
+def test_cancelling_a_call_that_waits_goes_back_and_holds(world: World, commands: Commands) -> None:
+    """Cancelled is not failed: gone back, held, not quarantined."""
+    world.executor.nodes["harbor-1"].away = True
+    world.repository.deploy("1.1.0")
+    world.repository.push()
+    world.runner.work.watch.look(hinted=True)
+    world.runner.work.reconciler.tick()
+    eventually(lambda: world.placements()["harbor-1"].waiting)
+    commands.handle({"id": "c1", "kind": "cancel", "deployment": STOREFRONT})
+    world.executor.nodes["harbor-1"].away = False
+    world.settle()
+    one = world.placements()["harbor-1"]
+    assert (one.state, one.outcome, one.version) == (State.INSTALLED, Outcome.HELD, "1.0.0")
+    assert world.executor.calls[-1].kind is Kind.ROLLBACK
+    world.settle()
+    assert set(world.versions().values()) == {"1.0.0"}
+    commands.handle({"id": "c2", "kind": "retry", "deployment": STOREFRONT})
+    world.settle()
+    assert set(world.versions().values()) == {"1.1.0"}
+
+
+def test_a_forgotten_node_takes_its_placements_along(world: World, commands: Commands) -> None:
+    """A node that burned down is no reason to wait for ever."""
+    world.executor.nodes["harbor-2"].away = True
+    commands.handle({"id": "c1", "kind": "forget", "node": "harbor-2"})
+    world.settle()
+    assert world.placements()["harbor-2"].state is State.DELETED
+    assert [one.name for one in world.runner.ground.nodes.list()] == ["harbor-1"]
+
+
+def test_reload_asks_the_nodes_what_they_can_do(world: World, commands: Commands) -> None:
+    """Capabilities are learned again."""
+    world.runner.work.observer.learn("harbor-1", {})
+    commands.handle({"id": "c1", "kind": "reload", "node": "harbor-1"})
+    assert world.runner.ground.nodes.get("harbor-1").capabilities["cpus"] == 4

@@ -1,0 +1,233 @@
+"""What the runner takes from Git, and what makes it halt: on real repositories."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from margrave.errors import Unreachable
+from margrave.secret import Secret
+from runner.source import Access, Clone, Components, Desired, Halted, Source
+from tests.support.repository import STOREFRONT, Repository
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    """A repository with storefront 1.0.0 for harbor."""
+    made = Repository(tmp_path)
+    made.deploy("1.0.0")
+    made.push()
+    return made
+
+
+@pytest.fixture
+def source(tmp_path: Path, repository: Repository) -> Source:
+    """Harbor's view of it."""
+    return make_source(tmp_path, repository)
+
+
+def make_source(base: Path, repository: Repository, **options: str) -> Source:
+    """A source with a clone and components below a folder."""
+    clone = Clone(base / "state/source.git", Access(str(repository.bare)))
+    return Source("harbor", clone, Components(base / "state/components"), **options)
+
+
+def test_documents_and_components_are_there(source: Source, repository: Repository) -> None:
+    """A verified commit comes with everything that its documents name."""
+    found = source.fetch(None, None)
+    (deployment,) = found.deployments
+    assert (deployment.id, deployment.version) == (STOREFRONT, "1.0.0")
+    name = deployment.components[0].source
+    assert name is not None
+    assert (found.components / name.split("/")[1] / "compose.yaml").is_file()
+
+
+def test_asking_is_cheap_while_nothing_moved(source: Source, repository: Repository) -> None:
+    """A poll compares commits and fetches nothing."""
+    found = source.fetch(None, None)
+    assert not source.has_moved(found.commit)
+    repository.push()
+    assert source.has_moved(found.commit)
+
+
+def test_a_commit_elsewhere_keeps_the_very_same_documents(
+    source: Source, repository: Repository
+) -> None:
+    """Only the site's own subtree counts."""
+    before = source.fetch(None, None)
+    repository.deploy("1.1.0", site="depot", number=1)
+    repository.write("deployments/depot/broken.yaml", "nonsense: [")
+    repository.push()
+    after = source.fetch(before, None)
+    assert after.commit != before.commit
+    assert after.deployments is before.deployments
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "words"),
+    [
+        (f"deployments/harbor/{STOREFRONT}.yaml", "id: [", "line"),
+        ("deployments/harbor/other.yaml", "id: x\n", "other.yaml"),
+        ("deployments/harbor/note.yml", "a: 1\n", "call it .yaml"),
+        ("sites/harbor.yaml", "colour: red\n", "colour"),
+    ],
+)
+def test_a_broken_document_of_the_site_halts(
+    source: Source, repository: Repository, path: str, text: str, words: str
+) -> None:
+    """What runs stays; the reason names the file."""
+    before = source.fetch(None, None)
+    repository.write(path, text)
+    commit = repository.push()
+    with pytest.raises(Halted) as halted:
+        source.fetch(before, None)
+    assert halted.value.commit == commit
+    assert path in str(halted.value) or words in str(halted.value)
+
+
+def test_a_document_must_stand_where_it_belongs(source: Source, repository: Repository) -> None:
+    """A document that was copied from another site halts, with both findings at once."""
+    repository.deploy("1.0.0", site="depot")
+    text = (repository.tree / f"deployments/depot/{STOREFRONT}.yaml").read_text()
+    wrong = "deployments/harbor/11111111-5d0e-4c7a-9b1e-2f7f2a1c9d10.yaml"
+    repository.write(wrong, text)
+    repository.push()
+    with pytest.raises(Halted) as halted:
+        source.fetch(None, None)
+    assert "is not the file's name" in str(halted.value)
+    assert "is not of site harbor" in str(halted.value)
+
+
+def test_a_component_that_is_not_what_its_name_says_halts(
+    source: Source, repository: Repository
+) -> None:
+    """Content is taken by its digest and by nothing else."""
+    before = source.fetch(None, None)
+    repository.deploy("1.1.0", number=1)
+    (name,) = {p.name for p in (repository.tree / "components").iterdir()} - {
+        str(before.deployments[0].components[0].source).split("/")[1]
+    }
+    repository.write(f"components/{name}/compose.yaml", "services: {evil: {image: x}}\n")
+    repository.push()
+    with pytest.raises(Halted, match=f"components/{name}"):
+        source.fetch(before, None)
+
+
+def test_a_component_with_a_link_halts(source: Source, repository: Repository) -> None:
+    """Nothing in a component leads out of it."""
+    repository.deploy("1.1.0", number=7)
+    name = repository.component(7)
+    (repository.tree / f"components/{name}/link").symlink_to("/etc/passwd")
+    repository.push()
+    with pytest.raises(Halted, match="link"):
+        source.fetch(None, None)
+
+
+def test_a_missing_component_halts(source: Source, repository: Repository) -> None:
+    """A document whose content was not pushed is not begun."""
+    repository.deploy("1.1.0", number=9)
+    shutil.rmtree(repository.tree / "components")
+    repository.push()
+    with pytest.raises(Halted, match="is not in the repository"):
+        source.fetch(None, None)
+
+
+def test_rewritten_history_halts_until_it_is_accepted(
+    source: Source, repository: Repository
+) -> None:
+    """A force-push is taken only when a person says so."""
+    repository.deploy("1.1.0", number=1)
+    repository.push()
+    before = source.fetch(None, None)
+    commit = repository.rewrite()
+    with pytest.raises(Halted, match="history was rewritten"):
+        source.fetch(before, None)
+    assert source.fetch(before, commit).commit == commit
+
+
+def test_a_broken_clone_is_made_again(
+    source: Source, repository: Repository, tmp_path: Path
+) -> None:
+    """Everything in the clone can be had again."""
+    before = source.fetch(None, None)
+    for path in (tmp_path / "state/source.git/objects").rglob("*"):
+        if path.is_file():
+            path.chmod(0o644)
+            path.write_bytes(b"rot")
+    repository.deploy("1.1.0", number=1)
+    commit = repository.push()
+    source.close()
+    found = make_source(tmp_path, repository).fetch(before, None)
+    assert found.commit == commit
+
+
+def test_a_remote_that_is_away_is_unreachable_not_broken(
+    source: Source, repository: Repository, tmp_path: Path
+) -> None:
+    """The clone is not thrown away for a cut line."""
+    source.fetch(None, None)
+    repository.bare.rename(tmp_path / "elsewhere")
+    with pytest.raises(Unreachable):
+        source.fetch(None, None)
+    assert (tmp_path / "state/source.git/HEAD").is_file()
+
+
+def test_credentials_stand_neither_in_the_clone_nor_in_arguments(
+    source: Source, tmp_path: Path
+) -> None:
+    """They travel in the environment, bound to the remote."""
+    access = Access("https://git.example/d.git", username="u", password=Secret("pass"))
+    environment = access.environment()
+    assert "http.https://git.example/d.git.extraHeader" in environment.values()
+    source.fetch(None, None)
+    config = (tmp_path / "state/source.git/config").read_text()
+    assert "url" not in config
+
+
+def test_components_that_nobody_names_are_removed(
+    source: Source, repository: Repository, tmp_path: Path
+) -> None:
+    """Those of current and previous stay."""
+    first = source.fetch(None, None)
+    repository.deploy("1.1.0", number=1)
+    repository.push()
+    second = source.fetch(first, None)
+    source.keep_components((), second, first)
+    assert len(list((tmp_path / "state/components").iterdir())) == 2
+    source.keep_components((), second)
+    assert len(list((tmp_path / "state/components").iterdir())) == 1
+
+
+def test_what_was_verified_can_be_restored_without_git(source: Source) -> None:
+    """After a restart the site goes on from the store's copy."""
+    found = source.fetch(None, None)
+    again = source.restore(found.commit, found.tree, found.texts, found.site_text)
+    assert isinstance(again, Desired)
+    assert [one.revision for one in again.deployments] == [
+        one.revision for one in found.deployments
+    ]
+
+
+def test_unsigned_changes_halt_where_signatures_are_asked_for(
+    repository: Repository, tmp_path: Path
+) -> None:
+    """Every path was last changed by a trusted commit; a signed change ends the halt."""
+    if shutil.which("ssh-keygen") is None:
+        pytest.skip("ssh-keygen is not on this machine")
+    key = tmp_path / "key"
+    make_key = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)]
+    subprocess.run(make_key, check=True)
+    signers = tmp_path / "signers"
+    signers.write_text(f"op@example.org {key.with_suffix('.pub').read_text()}")
+    source = make_source(tmp_path, repository, allowed_signers=str(signers))
+    with pytest.raises(Halted, match="no allowed signer"):
+        source.fetch(None, None)
+    for name, value in (("gpg.format", "ssh"), ("user.signingkey", str(key))):
+        subprocess.run(["git", "config", name, value], cwd=repository.tree, check=True)
+    repository.deploy("1.1.0", number=1)
+    repository.commit("-S")
+    subprocess.run(["git", "push", "-q", "origin", "main"], cwd=repository.tree, check=True)
+    assert source.fetch(None, None).deployments[0].version == "1.1.0"
