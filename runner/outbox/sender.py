@@ -78,7 +78,12 @@ class Sender:
             self._go_to(rows[0].epoch, error.number, rows)
             return True
         with self._store.write() as tx:
-            outbox.acknowledge(tx, rows[0].epoch, ack)
+            who = site.identity_of(tx)
+            if rows[0].epoch == who.epoch and ack > who.report_seq:
+                # It has seen numbers of ours that we never gave: our folder is an older copy.
+                _begin_anew(tx, after=ack)
+            else:
+                outbox.acknowledge(tx, rows[0].epoch, ack)
         return True
 
     def stop(self) -> None:
@@ -87,19 +92,12 @@ class Sender:
         self._woken.set()
 
     def _go_to(self, epoch: int, expected: int, rows: tuple[OutboxRow, ...]) -> None:
-        """The other side lacks earlier events, or has seen later ones than we remember."""
+        """The other side lacks earlier events: again from there, or a snapshot."""
         with self._store.write() as tx:
-            who = site.identity_of(tx)
-            if expected <= who.report_seq and outbox.rewind(tx, epoch, expected):
-                if expected == rows[0].seq:
-                    # It asks for exactly what it was given and refused: a snapshot says it all.
-                    outbox.drop_waiting(tx)
-                    append_snapshot(tx)
-                return
-            if expected > who.report_seq and epoch == who.epoch:
-                site.skip_reports(tx, expected - 1)
-            outbox.drop_waiting(tx)
-            append_snapshot(tx)
+            # What it asks for, although it was just given exactly that, will not be read better
+            # the second time.
+            if expected == rows[0].seq or not outbox.rewind(tx, epoch, expected):
+                _begin_anew(tx, after=0)
 
     def _forget(self) -> None:
         with self._store.write() as tx:
@@ -114,6 +112,14 @@ def append_snapshot(tx: Transaction) -> None:
         "site": site_resource(site.site_state(tx)),
     }
     outbox.append(tx, "snapshot", data)
+
+
+def _begin_anew(tx: Transaction, after: int) -> None:
+    """Say everything at once instead of step by step, with a number that was never used."""
+    if after > site.identity_of(tx).report_seq:
+        site.skip_reports(tx, after)
+    outbox.drop_waiting(tx)
+    append_snapshot(tx)
 
 
 def _body(runner: str, rows: tuple[OutboxRow, ...]) -> dict[str, Any]:
