@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -9,6 +10,7 @@ from webhook.forges.forge import Delivery, Forge, Told, mapping, text, urls
 from webhook.push import BRANCHES
 from webhook.signature import standard_fits
 
+SECONDS: Final = re.compile(r"[0-9]{1,12}")  # no more: a number of any length is no time
 TOLERANCE: Final = 300  # seconds either way, as the specification's own libraries have it
 
 
@@ -17,8 +19,13 @@ def signed_and_fresh(came: Delivery, secrets: Sequence[bytes]) -> bool:
     named, stamp = came.header("webhook-id"), came.header("webhook-timestamp")
     signed = f"{named}.{stamp}.".encode() + came.body
     fits = standard_fits(secrets, signed, came.header("webhook-signature"))
-    fresh = stamp.isascii() and stamp.isdigit() and abs(came.at - int(stamp)) <= TOLERANCE
-    return bool(named) and fits and fresh
+    return bool(named) and fits and _fresh(stamp, came.at)
+
+
+def _fresh(stamp: str, now: float) -> bool:
+    if not SECONDS.fullmatch(stamp):
+        return False
+    return abs(now - int(stamp)) <= TOLERANCE
 
 
 def _event(_: Delivery, payload: Mapping[str, Any]) -> str:
