@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from webhook.forges import FORGES
 from webhook.push import Push
 from webhook.replays import Replays
 from webhook.repositories import names_one_of
@@ -73,3 +76,15 @@ def test_odd_signatures_fit_nothing() -> None:
     assert not standard_fits([b"k"], b"x", "v2,abc v1, \u00e9")
     assert not token_fits([b"k"], "\u20ac")
     assert not token_fits([], "k")
+
+
+def test_every_forge_stands_in_the_docs_in_its_order() -> None:
+    """The table of docs/webhooks.md begins its rows with the forges as they are looked for."""
+    text = Path("docs/webhooks.md").read_text(encoding="utf-8").lower()
+    rows = [line for line in text.splitlines() if line.startswith("| ")]
+    named = {"standard": "anything else"}
+    places = [
+        next(at for at, row in enumerate(rows) if row.startswith(f"| {named.get(name, name)}"))
+        for name in (forge.name for forge in FORGES)
+    ]
+    assert places == sorted(places)
