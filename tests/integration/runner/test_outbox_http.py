@@ -1,0 +1,139 @@
+"""The line to the controller over real HTTP, against a small server that behaves like it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from margrave.errors import MargraveError, Refused, Unreachable
+from margrave.secret import Secret
+from runner.outbox.client import Controller, Expected
+
+
+class Server(ThreadingHTTPServer):
+    """Notes what came, and answers what it is told to."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.came: list[tuple[str, dict[str, str], Any]] = []
+        self.answers: list[tuple[int, dict[str, Any]]] = []
+        self.stream = b""
+
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        return f"http://127.0.0.1:{self.server_port}"
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One request."""
+
+    server: Server
+
+    def do_POST(self) -> None:
+        """Note it and answer."""
+        data = self.rfile.read(int(self.headers["Content-Length"]))
+        headers = {key.lower(): value for key, value in self.headers.items()}
+        if headers.get("content-encoding") == "gzip":
+            data = gzip.decompress(data)
+        self.server.came.append((self.path, headers, json.loads(data)))
+        status, body = self.server.answers.pop(0)
+        self._send(status, json.dumps(body).encode(), "application/json")
+
+    def do_GET(self) -> None:
+        """The stream, which ends."""
+        self._send(200, self.server.stream, "text/event-stream")
+
+    def log_message(self, *_: object) -> None:
+        """Tests are quiet."""
+
+    def _send(self, status: int, data: bytes, kind: str) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """A server on a free port."""
+    made = Server()
+    threading.Thread(target=made.serve_forever, daemon=True).start()
+    yield made
+    made.shutdown()
+    made.server_close()
+
+
+@pytest.fixture
+def controller(server: Server) -> Iterator[Controller]:
+    """The client of a site."""
+    made = Controller(server.url + "/", "harbor", Secret("t0ken"))
+    yield made
+    made.close()
+
+
+def test_a_report_names_its_site_and_carries_its_token(
+    server: Server, controller: Controller
+) -> None:
+    """Path, token and body are those of the contract."""
+    server.answers = [(200, {"ack": 3})]
+    assert controller.report({"events": []}) == 3
+    (path, headers, body) = server.came[0]
+    assert path == "/api/v1/sites/harbor/reports"
+    assert headers["authorization"] == "Bearer t0ken"
+    assert body == {"events": []}
+
+
+def test_large_reports_travel_compressed_where_the_controller_takes_it(
+    server: Server, controller: Controller
+) -> None:
+    """Who answers 415 gets it plain, from then on."""
+    body = {"events": ["x" * 10_000]}
+    server.answers = [(200, {"ack": 1}), (415, {}), (200, {"ack": 2}), (200, {"ack": 3})]
+    assert [controller.report(body) for _ in range(3)] == [1, 2, 3]
+    encodings = [headers.get("content-encoding") for _, headers, _ in server.came]
+    assert encodings == ["gzip", "gzip", None, None]
+
+
+def test_a_gap_is_told_by_its_number(server: Server, controller: Controller) -> None:
+    """409 with `expected` is no failure but a question."""
+    server.answers = [(409, {"expected": 17, "detail": "events are missing"})]
+    with pytest.raises(Expected) as raised:
+        controller.report({"events": []})
+    assert raised.value.number == 17
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"), [(401, Refused), (403, Refused), (503, Unreachable), (422, MargraveError)]
+)
+def test_refusals_become_this_products_errors(
+    server: Server, controller: Controller, status: int, kind: type[MargraveError]
+) -> None:
+    """Each with what the controller said."""
+    server.answers = [(status, {"detail": "because"})]
+    with pytest.raises(kind, match="because"):
+        controller.heartbeat({})
+
+
+def test_a_controller_that_is_away_is_unreachable(server: Server) -> None:
+    """No foreign exception leaves the door."""
+    server.shutdown()
+    server.server_close()
+    with pytest.raises(Unreachable):
+        Controller(server.url, "harbor", Secret("t")).heartbeat({})
+
+
+def test_the_stream_hands_hints_on_until_it_ends(server: Server, controller: Controller) -> None:
+    """Comments keep it alive, events are hints."""
+    server.stream = b": beat\n\nevent: revision\ndata: {}\n\nevent: command\ndata: {}\n\n"
+    with controller.stream() as events:
+        assert [event for event, _ in events] == ["revision", "command"]

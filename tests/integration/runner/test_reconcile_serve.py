@@ -1,0 +1,206 @@
+"""The runner as a process: its doors, its signals, its lock, its end."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from runner.socket_client import ask
+from tests.support.repository import Repository
+from tests.support.waiting import eventually
+
+COMMAND = Path(sys.executable).parent / "margrave"
+SECRET = "webhook secret"
+
+
+class Process:
+    """A served runner."""
+
+    def __init__(self, base: Path, remote: str) -> None:
+        self.base = base
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.config = base / "margrave.toml"
+        self.config.write_text(
+            f'[site]\nname = "harbor"\n[git]\nremote = "{remote}"\n[poll]\ninterval = "600s"\n'
+            f'[http]\nbind = "127.0.0.1:{self.port}"\n[hooks]\nsecrets = ["{SECRET}"]\n'
+        )
+        self.socket = base / "state/runner.sock"
+        self.process = self.start()
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """Start it and wait until it is ready."""
+        self.process = subprocess.Popen(
+            self.command("serve"), stderr=(self.base / "log").open("ab")
+        )
+        eventually(self.ready, 20, "the runner gets ready")
+        return self.process
+
+    def command(self, *words: str) -> list[str]:
+        """The operator's command for this runner."""
+        return [str(COMMAND), "runner", *words, "--config", str(self.config)]
+
+    def ready(self) -> bool:
+        """Whether it answers."""
+        try:
+            return httpx.get(self.url + "/readyz").status_code == 200
+        except httpx.HTTPError:
+            return False
+
+    def status(self) -> Any:
+        """What it says of itself."""
+        return ask(self.socket, "GET", "/status")
+
+    def end(self, number: int = signal.SIGTERM) -> int:
+        """Send a signal and wait for the end."""
+        self.process.send_signal(number)
+        return self.process.wait(15)
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    """A repository with a deployment for harbor."""
+    made = Repository(tmp_path_factory.mktemp("git"))
+    made.deploy("1.0.0")
+    made.push()
+    return made
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory, repository: Repository) -> Iterator[Process]:
+    """A runner of harbor, shared by tests that leave it running."""
+    made = Process(tmp_path_factory.mktemp("runner"), str(repository.bare))
+    yield made
+    made.end()
+
+
+def free_port() -> int:
+    """A port that nobody has now."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])
+
+
+def push_payload(repository: Repository, commit: str) -> bytes:
+    """A push as Gitea tells it."""
+    url = f"http://forge.example/{repository.bare.name}"
+    return json.dumps(
+        {
+            "ref": "refs/heads/main",
+            "after": commit,
+            "repository": {"full_name": "margrave/deployments", "clone_url": url, "html_url": url},
+        }
+    ).encode()
+
+
+def test_doors_and_their_keys(served: Process) -> None:
+    """Health is open; the socket is its owner's alone."""
+    assert httpx.get(served.url + "/healthz").json() == {"status": "ok"}
+    assert "margrave_runner_placements" in httpx.get(served.url + "/metrics").text
+    assert httpx.get(served.url + "/status").json()["site"]["name"] == "harbor"
+    assert "Site harbor" in httpx.get(served.url + "/").text
+    from_elsewhere = {"X-Forwarded-For": "203.0.113.9"}
+    assert httpx.get(served.url + "/status", headers=from_elsewhere).status_code == 401
+    assert stat.S_IMODE(served.socket.stat().st_mode) == 0o600
+    missing = httpx.get(served.url + "/nothing")
+    assert missing.headers["content-type"] == "application/problem+json"
+
+
+def test_a_push_told_by_a_webhook_is_looked_at_at_once(
+    served: Process, repository: Repository
+) -> None:
+    """The poll is ten minutes away; the hint is enough."""
+    eventually(lambda: served.status()["site"]["applied_commit"])
+    commit = repository.push()
+    body = push_payload(repository, commit)
+    signature = hmac.new(SECRET.encode(), body, hashlib.sha256).hexdigest()
+    headers = {
+        "X-Gitea-Event": "push",
+        "X-Gitea-Delivery": "d1",
+        "X-Gitea-Signature": signature,
+        "Content-Type": "application/json",
+    }
+    wrong = headers | {"X-Gitea-Signature": "0" * 64}
+    assert httpx.post(served.url + "/hooks/git", content=body, headers=wrong).status_code == 401
+    taken = httpx.post(served.url + "/hooks/git", content=body, headers=headers)
+    assert taken.status_code == 202
+    eventually(lambda: served.status()["site"]["applied_commit"] == commit)
+
+
+def test_only_one_runner_serves_a_state_folder(served: Process) -> None:
+    """The second one says who is in its way, and ends."""
+    second = subprocess.run(
+        served.command("serve"), capture_output=True, text=True, timeout=20, check=False
+    )
+    assert second.returncode == 5
+    assert str(served.process.pid) in second.stderr
+    assert served.ready()
+
+
+def test_commands_of_the_socket(served: Process) -> None:
+    """Lock, status, unlock, accept, once and takeover, as an operator types them."""
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            served.command(*words), capture_output=True, text=True, timeout=30, check=False
+        )
+
+    assert run("lock", "--reason", "inventory", "--for", "2h").returncode == 0
+    assert "locked: inventory" in run("status").stdout
+    assert run("unlock").returncode == 0
+    assert "locked" not in run("status").stdout
+    assert run("accept", "--commit", "abc").returncode == 0
+    assert json.loads(run("once", "-o", "json").stdout)["fetch"] == "done"
+    assert "epoch 2" in run("takeover", "--yes").stdout
+    assert run("status", "-o", "json").stdout.startswith("{")
+
+
+def test_bad_requests_at_the_socket_name_each_finding(served: Process) -> None:
+    """All findings at once, and nothing is changed."""
+    with pytest.raises(Exception, match="colour") as raised:
+        ask(served.socket, "POST", "/lock", {"colour": "red"})
+    assert "owner" in str(raised.value)
+    with pytest.raises(Exception, match="is not a name"):
+        ask(
+            served.socket,
+            "POST",
+            "/nodes",
+            {"name": "../x", "address": "a", "login": {"password": "p"}},
+        )
+
+
+def test_sigusr1_looks_at_git(served: Process, repository: Repository) -> None:
+    """For those who have no webhook but a shell."""
+    eventually(lambda: served.status()["site"]["applied_commit"])
+    commit = repository.push()
+    os.kill(served.process.pid, signal.SIGUSR1)
+    eventually(lambda: served.status()["site"]["applied_commit"] == commit)
+
+
+def test_it_starts_again_after_kill_9_and_ends_when_asked(
+    tmp_path: Path, repository: Repository
+) -> None:
+    """Neither lock nor socket of the dead one is in the way; SIGTERM leaves no process of ours."""
+    own = Process(tmp_path, str(repository.bare))
+    before = own.status()["runner"]["id"]
+    own.end(signal.SIGKILL)
+    assert own.socket.exists()
+    own.start()
+    assert own.status()["runner"]["id"] == before
+    assert own.end() == 0
+    assert not own.socket.exists()
+    words = ["pgrep", "-f", str(own.base / "state")]
+    eventually(lambda: subprocess.run(words, capture_output=True, check=False).returncode == 1)
