@@ -30,7 +30,7 @@ def newest(versions: Iterable[str]) -> str | None:
     """The newest version; pre-releases only when there is nothing else; None of nothing."""
     known = sorted(versions, key=order)
     released = [version for version in known if order(version)[1] == _RELEASE]
-    return (released or known or [None])[-1]
+    return (released or known)[-1] if known else None
 
 
 def _identifier(text: str) -> tuple[int, int, str]:

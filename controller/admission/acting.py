@@ -22,12 +22,11 @@ from margrave.matching import selector_matches
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sqlalchemy.orm import Session
-
     from controller.access.identity import Identity
     from controller.admission.bodies import Act
     from controller.publish.materials import Materials
     from controller.publish.repository import Repository
+    from controller.store import Session
     from controller.store.freshness import Moment
     from controller.store.world import Standing
 

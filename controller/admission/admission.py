@@ -23,13 +23,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
-    from sqlalchemy.orm import Session
-
     from controller.access.identity import Identity
     from controller.publish.changes import Change
     from controller.publish.repository import Repository
     from controller.settings import ControllerSettings
-    from controller.store import Store
+    from controller.store import Session, Store
     from controller.store.documents import Accepted
     from margrave.findings import Finding
 

@@ -21,12 +21,11 @@ from margrave.names import LABEL_CURE, is_label
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sqlalchemy.orm import Session
-
     from controller.access.identity import Identity
     from controller.admission.bodies import Create
     from controller.admission.resolving import Target
     from controller.publish.materials import Materials
+    from controller.store import Session
     from controller.store.freshness import Moment
     from controller.store.world import Standing
 

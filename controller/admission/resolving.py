@@ -14,10 +14,9 @@ from margrave.matching import selector_matches
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sqlalchemy.orm import Session
-
     from controller.access.identity import Identity
     from controller.admission.bodies import Targets
+    from controller.store import Session
     from controller.store.world import SiteView
 
 

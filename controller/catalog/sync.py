@@ -22,10 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
 
-    from sqlalchemy.orm import Session
-
     from controller.settings import ControllerSettings
-    from controller.store import Store
+    from controller.store import Session, Store
 
 LOG = logging.getLogger(__name__)
 KEYS: Final = ("name", "url", "ref", "path", "credentials")

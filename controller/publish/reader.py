@@ -17,10 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime
 
-    from sqlalchemy.orm import Session
-
     from controller.publish.repository import Repository
-    from controller.store import Store
+    from controller.store import Session, Store
     from margrave.documents.deployment import Deployment
     from margrave.documents.site import SiteDocument
 

@@ -6,6 +6,8 @@ time) and give back plain values: no mapped class leaves the room.
 May use: margrave, sqlalchemy, alembic. Never: Git, Flask, clocks (times come in as values).
 """
 
+from sqlalchemy.orm import Session
+
 from controller.store.engine import Store
 
-__all__ = ["Store"]
+__all__ = ["Session", "Store"]
