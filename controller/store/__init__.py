@@ -6,8 +6,6 @@ time) and give back plain values: no mapped class leaves the room.
 May use: margrave, sqlalchemy, alembic. Never: Git, Flask, clocks (times come in as values).
 """
 
-from sqlalchemy.orm import Session
-
-from controller.store.engine import Store
+from controller.store.engine import Session, Store
 
 __all__ = ["Session", "Store"]

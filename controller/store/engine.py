@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Engine
 
+__all__ = ["Session", "Store"]  # the session is named by who queries with it
+
 _WRITES = "margrave_writes"
 # A reader elsewhere (backup, a second process) may hold the file for a moment; longer is a fault.
 _BUSY_MILLISECONDS = 15_000

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import datetime
 
-    from sqlalchemy import Select
+    from sqlalchemy import Row, Select
     from sqlalchemy.orm import Session
 
     from controller.store.freshness import Moment
@@ -70,18 +70,20 @@ def of_deployments(
     """The resources of the newest incarnations, by deployment key, in the order of nodes."""
     found: dict[int, list[dict[str, Any]]] = {}
     for row in session.execute(_newest(list(keys))):
-        placement, deployment, reported, seen = row
-        status = moment.node(reported, seen)
-        found.setdefault(placement.deployment, []).append(
-            shape(placement, deployment.id, deployment.site, freshness(status).value)
-        )
+        found.setdefault(row[0].deployment, []).append(_shown(row, moment))
     return found
 
 
 def resource(session: Session, key: int, node: str, moment: Moment) -> dict[str, Any] | None:
     """The resource of the newest incarnation on one node."""
-    placements = of_deployments(session, [key], moment).get(key, [])
-    return next((one for one in placements if one["node"] == node), None)
+    query = (
+        _joined()
+        .where(Placement.deployment == key, Placement.node == node)
+        .order_by(Placement.incarnation.desc())
+        .limit(1)
+    )
+    row = session.execute(query).first()
+    return _shown(row, moment) if row else None
 
 
 def count_on_node(session: Session, site: str, node: str) -> int:
@@ -102,14 +104,24 @@ def _newest(keys: list[int]) -> Select[Placement, Deployment, str | None, dateti
         .group_by(Placement.deployment, Placement.node)
     )
     own = tuple_(Placement.deployment, Placement.node, Placement.incarnation)
+    return _joined().where(own.in_(newest)).order_by(Placement.deployment, Placement.node)
+
+
+def _joined() -> Select[Placement, Deployment, str | None, datetime | None]:
     return (
         select(Placement, Deployment, Node.status, Site.last_seen)
         .join(Deployment, Deployment.key == Placement.deployment)
         .join(Site, Site.name == Deployment.site)
         .outerjoin(Node, (Node.site == Deployment.site) & (Node.name == Placement.node))
-        .where(own.in_(newest))
-        .order_by(Placement.deployment, Placement.node)
     )
+
+
+def _shown(
+    row: Row[Placement, Deployment, str | None, datetime | None], moment: Moment
+) -> dict[str, Any]:
+    placement, deployment, reported, seen = row
+    status = moment.node(reported, seen)
+    return shape(placement, deployment.id, deployment.site, freshness(status).value)
 
 
 def shape(row: Placement, deployment_id: str, site: str, fresh: str) -> dict[str, Any]:

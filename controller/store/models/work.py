@@ -70,6 +70,7 @@ class Deployment(Base):
     __table_args__ = (
         UniqueConstraint("site", "id"),
         Index("ix_deployments_site_name", "site", "name"),
+        Index("ix_deployments_counts", "site", "state", "outcome"),  # overviews only count
     )
 
     key: Mapped[NumberKey]

@@ -89,6 +89,9 @@ def _deployments() -> None:
         sa.UniqueConstraint("site", "id", name=op.f("uq_deployments_site_id")),
     )
     op.create_index(op.f("ix_deployments_app"), "deployments", ["app"], unique=False)
+    op.create_index(
+        "ix_deployments_counts", "deployments", ["site", "state", "outcome"], unique=False
+    )
     op.create_index(op.f("ix_deployments_id"), "deployments", ["id"], unique=False)
     op.create_index(op.f("ix_deployments_name"), "deployments", ["name"], unique=False)
     op.create_index("ix_deployments_site_name", "deployments", ["site", "name"], unique=False)
