@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import TypeAdapter, ValidationError
 
+from controller.reports import placed
 from controller.reports.messages import EventKind, Time
 from controller.reports.placed import Told
 from controller.reports.told import HANDLERS
@@ -62,6 +63,7 @@ class Intake:
                     break
                 self._one(session, line, told, event)
                 following += 1
+            placed.settle(session, told)
             reports.advance(session, line, following, told.now)
         return following - 1
 
@@ -76,8 +78,10 @@ class Intake:
         return Told(line.site, Moment(now, self.period), adopts)
 
     def _one(self, session: Session, line: Line, told: Told, event: ReportedEvent) -> None:
+        moved = dict(told.moved)
         finding = _finding_of(session, told, event)
         if finding:
+            told.undo(moved)
             body = json.dumps(event.model_dump(), default=str)
             reports.reject(session, line, event.seq, body, finding, told.now)
 

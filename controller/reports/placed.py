@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from controller.store import aggregate, deployments, events, history, placements
@@ -24,16 +24,28 @@ UNKNOWN_APP = "unknown"  # of a deployment that Git has not told us of yet
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """Where and when a report was taken in; an older epoch's report is history only."""
+    """Where and when a batch was taken in; an older epoch's reports are history only.
+
+    `keys` are the deployments that it has named so far, `moved` those whose state is still to be
+    brought in line: once at the end of the batch, however many of their placements moved.
+    """
 
     site: str
     moment: Moment
     adopts: bool
+    keys: dict[str, Key] = field(default_factory=dict)
+    moved: dict[int, Key] = field(default_factory=dict)
 
     @property
     def now(self) -> datetime:
         """The time of receipt."""
         return self.moment.now
+
+    def undo(self, moved: dict[int, Key]) -> None:
+        """An event was rejected: forget what it named, for its rows are undone too."""
+        self.keys.clear()
+        self.moved.clear()
+        self.moved.update(moved)
 
 
 def apply(session: Session, told: Told, data: PlacementData, at: datetime) -> None:
@@ -49,7 +61,7 @@ def apply(session: Session, told: Told, data: PlacementData, at: datetime) -> No
     if shown is not None:
         more = {"from": data.frm, "to": data.to, "actor": data.actor}
         events.append(session, EventKind.PLACEMENT, {**shown, **more}, told.site, key.id, told.now)
-    settle(session, key, told)
+    told.moved[key.key] = key
 
 
 def keep(session: Session, key: Key, data: PlacementData, at: datetime) -> None:
@@ -87,22 +99,25 @@ def keep(session: Session, key: Key, data: PlacementData, at: datetime) -> None:
     placements.save(session, key.key, data.node, data.incarnation, values)
 
 
-def settle(session: Session, key: Key, told: Told) -> None:
-    """Bring the deployment in line, and tell of it when it changed."""
-    if aggregate.settle(session, key.key, told.now):
-        session.flush()
-        shown = deployments.resource(session, key.key, told.moment)
-        events.append(session, EventKind.DEPLOYMENT, shown, told.site, key.id, told.now)
+def settle(session: Session, told: Told) -> None:
+    """Bring the deployments that moved in line, and tell of those that changed."""
+    for key in told.moved.values():
+        if aggregate.settle(session, key.key, told.now):
+            session.flush()
+            shown = deployments.resource(session, key.key, told.moment)
+            events.append(session, EventKind.DEPLOYMENT, shown, told.site, key.id, told.now)
+    told.moved.clear()
 
 
 def deployment(session: Session, told: Told, deployment_id: str, name: str | None = None) -> Key:
     """The deployment that a report names; one that only the runner knows is kept as such."""
-    found = deployments.find(session, deployment_id, told.site)
-    if found is not None:
-        return found
-    return deployments.adopt(
-        session, deployment_id, told.site, name or deployment_id, UNKNOWN_APP, told.now
-    )
+    found = told.keys.get(deployment_id)
+    if found is None:
+        found = deployments.find(session, deployment_id, told.site) or deployments.adopt(
+            session, deployment_id, told.site, name or deployment_id, UNKNOWN_APP, told.now
+        )
+        told.keys[deployment_id] = found
+    return found
 
 
 def _transition(data: PlacementData, before: Stand | None, at: datetime) -> dict[str, Any]:
