@@ -39,6 +39,8 @@ def test_calls_out_of_order(shop: Shop) -> None:
         "",
         "other-runner",
     ]
+    for one in results:
+        one.pop("ansible_facts", None)  # told by Ansible, once a play
     assert results[0] == results[1]
     assert results[5]["version"] == "1.1.0"
     assert shop.page()["version"] == "1.0.0"
