@@ -19,7 +19,7 @@ from margrave.lifecycle import State
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sqlalchemy.orm import Session
+    from controller.store import Session
 
 KEY_LIMIT: Final = 200
 

@@ -15,10 +15,9 @@ from controller.store.audit import Deed
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sqlalchemy.orm import Session
-
     from controller.access.identity import Identity
     from controller.parts import Parts
+    from controller.store import Session
 
 
 @dataclass(frozen=True, slots=True)

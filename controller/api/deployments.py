@@ -18,8 +18,7 @@ from margrave.lifecycle import Outcome, State
 if TYPE_CHECKING:
     from enum import StrEnum
 
-    from sqlalchemy.orm import Session
-
+    from controller.store import Session
     from controller.store.deployments import Key
 
 W = TypeVar("W", bound="StrEnum")

@@ -16,7 +16,7 @@ from controller.events.subscription import Message
 from controller.store import operations
 
 if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
+    from controller.store import Session
 
 ENDED: Final = {"succeeded": "end", "failed": "error", "cancelled": "end"}
 

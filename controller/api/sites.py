@@ -18,7 +18,7 @@ from controller.store.commands import Order
 from controller.store.words import CommandKind
 
 if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
+    from controller.store import Session
 
 TOKENS_AT_ONCE: Final = 2  # one in use, one that takes its place
 

@@ -12,7 +12,7 @@ from controller.api.routes import Object, Route
 from controller.store import catalog
 
 if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
+    from controller.store import Session
 
 
 def listed(call: Call) -> dict[str, Any]:

@@ -22,9 +22,8 @@ from controller.store.words import Role as StoredRole
 from margrave.findings import Finding
 
 if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
     from controller.parts import Parts
+    from controller.store import Session
 
 LOGIN_LASTS: Final = timedelta(days=30)
 

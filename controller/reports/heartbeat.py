@@ -14,10 +14,9 @@ from controller.store.shapes import stamp
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from sqlalchemy.orm import Session
-
     from controller.reports.intake import Intake
     from controller.reports.messages import Heartbeat, HeartbeatNode
+    from controller.store import Session
 
 
 def take(intake: Intake, site: str, beat: Heartbeat) -> dict[str, Any]:

@@ -21,10 +21,8 @@ from margrave.errors import MargraveError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sqlalchemy.orm import Session
-
     from controller.reports.messages import Batch, ReportedEvent
-    from controller.store import Store
+    from controller.store import Session, Store
 
 PROTOCOL: Final = 1
 _TIME: Final[TypeAdapter[datetime]] = TypeAdapter(Time)

@@ -12,9 +12,8 @@ from margrave.lifecycle import Outcome, State, allowed
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from sqlalchemy.orm import Session
-
     from controller.reports.messages import PlacementData
+    from controller.store import Session
     from controller.store.deployments import Key
     from controller.store.freshness import Moment
     from controller.store.placements import Stand

@@ -13,9 +13,8 @@ from controller.store.words import EventKind
 from margrave.lifecycle import Kind, State
 
 if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
     from controller.reports.intake import Intake
+    from controller.store import Session
 
 REACHED: Final = {
     Kind.INSTALL: State.INSTALLED,

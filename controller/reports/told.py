@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from sqlalchemy.orm import Session
-
     from controller.reports.placed import Told
+    from controller.store import Session
 
 REMOVED: Final = "it is in no snapshot of the runner any more"
 
