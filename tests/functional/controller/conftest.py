@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +15,7 @@ from controller.access.passwords import hash_password, token_hash
 from controller.app import assemble, create_app
 from controller.parts import Parts
 from controller.settings import ControllerSettings
-from controller.store import access
+from controller.store import Store, access
 from controller.store.words import Role
 from tests.functional.controller.kit import PASSWORD, Api, Clock, Runner, add_site
 
@@ -31,10 +32,21 @@ def settings(tmp_path: Path) -> ControllerSettings:
     )
 
 
+@pytest.fixture(scope="session")
+def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A migrated database: made once, for migrating takes longer than most tests."""
+    path = tmp_path_factory.mktemp("database") / "margrave.db"
+    store = Store(f"sqlite:///{path}")
+    store.migrate()
+    store.close()
+    return path
+
+
 @pytest.fixture
-def parts(settings: ControllerSettings, clock: Clock) -> Iterator[Parts]:
+def parts(settings: ControllerSettings, clock: Clock, empty_database: Path) -> Iterator[Parts]:
+    settings.state.dir.mkdir(parents=True)
+    shutil.copy(empty_database, settings.state.dir / "margrave.db")
     made = assemble(settings, clock)
-    made.store.migrate()
     made.repository.prepare()
     with made.store.write() as session:
         for role in Role:
