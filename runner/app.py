@@ -30,6 +30,7 @@ from runner.reconcile.observe import Observer
 from runner.reconcile.operations import Dispatch, Operations
 from runner.reconcile.sensitive import Secrets, Sensitive
 from runner.reconcile.steps import Parts
+from runner.reconcile.tidy import EVERY_SECONDS, tidy
 from runner.reconcile.watch import Watch
 from runner.settings import RunnerSettings
 from runner.source import Access, Clone, Components, Source
@@ -81,13 +82,14 @@ class Work:
             store, ground.executor, ground.target, ground.status, self.woken.set
         )
         secrets = Secrets(settings.secrets.dir, ground.folder / "secrets.key")
+        journal = Journal(ground.folder / "logs", store)
         self._release_of = secrets.release_of
         own_policy = settings.policy.model_dump()
         self.operations = Operations(
             store=store,
             executor=ground.executor,
             dispatch=Dispatch(ground.target, Sensitive(secrets, _logins(settings))),
-            journal=Journal(ground.folder / "logs", store),
+            journal=journal,
             desired=self.watch.desired,
             release_of=secrets.release_of,
             policy=lambda document: narrowed(document, own_policy),
@@ -106,6 +108,9 @@ class Work:
         self.git = Repeater("git", durations.seconds(settings.poll.interval), self._look)
         seconds = ground.period.total_seconds()
         self.observe = Repeater("observe", seconds, lambda _: self.observer.look())
+        self.tidying = Repeater(
+            "tidy", EVERY_SECONDS, lambda _: tidy(store, journal, self.watch), at_once=False
+        )
 
     def wanted_release(self, deployment: str) -> str | None:
         """The release that Git wants of a deployment."""
@@ -176,6 +181,7 @@ class Runner:
             "ticks": (work.reconciler.run, work.reconciler.stop),
             "git": (work.git.run, work.git.stop),
             "observe": (work.observe.run, work.observe.stop),
+            "tidy": (work.tidying.run, work.tidying.stop),
         }
         if self.line is not None:
             line = self.line

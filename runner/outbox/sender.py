@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import threading
-from datetime import timedelta
 from typing import Any, Final, Protocol
 
 from margrave.errors import MargraveError
@@ -18,7 +17,6 @@ _log = logging.getLogger(__name__)
 
 PROTOCOL: Final = 1
 _BATCH: Final = 500
-_KEPT: Final = timedelta(days=7)
 _REST: Final = 60.0
 
 
@@ -70,7 +68,6 @@ class Sender:
             rows = outbox.waiting(tx, _BATCH)
             runner = site.identity_of(tx).runner if rows else ""
         if not rows:
-            self._forget()
             return False
         try:
             ack = self._reports.report(_body(runner, rows))
@@ -98,10 +95,6 @@ class Sender:
             # the second time.
             if expected == rows[0].seq or not outbox.rewind(tx, epoch, expected):
                 _begin_anew(tx, after=0)
-
-    def _forget(self) -> None:
-        with self._store.write() as tx:
-            outbox.forget_before(tx, tx.now - _KEPT)
 
 
 def append_snapshot(tx: Transaction) -> None:

@@ -88,12 +88,15 @@ class Reconciler:
 
 
 class Repeater:
-    """Does something now, again after each interval, and at once when it is hinted."""
+    """Does something at the start, after each interval, and at once when it is hinted."""
 
-    def __init__(self, name: str, interval: float, work: Callable[[bool], None]) -> None:
+    def __init__(
+        self, name: str, interval: float, work: Callable[[bool], None], *, at_once: bool = True
+    ) -> None:
         self._name = name
         self._interval = interval
         self._work = work
+        self._at_once = at_once
         self._hinted = threading.Event()
         self._stopping = threading.Event()
 
@@ -103,19 +106,23 @@ class Repeater:
 
     def run(self) -> None:
         """Until stopped. Intervals are jittered, so that sites do not ask in step."""
-        hinted = True
+        hinted = self._at_once or self._rest()
         while not self._stopping.is_set():
             self._hinted.clear()
             try:
                 self._work(hinted)
             except Exception:  # noqa: BLE001 - told; the next turn tries again
                 _log.exception("%s failed; it is tried again", self._name)
-            hinted = self._hinted.wait(self._interval * random.uniform(0.8, 1.2))  # noqa: S311
+            hinted = self._rest()
 
     def stop(self) -> None:
         """End `run` at its next turn."""
         self._stopping.set()
         self._hinted.set()
+
+    def _rest(self) -> bool:
+        """Wait for the next turn; whether it was hinted."""
+        return self._hinted.wait(self._interval * random.uniform(0.8, 1.2))  # noqa: S311
 
 
 def _rest(outcome: Outcome, now: datetime) -> float:

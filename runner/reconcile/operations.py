@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 from margrave.documents.extensions import Extensions
 from margrave.documents.site import SiteDocument
@@ -39,8 +39,6 @@ from runner.store import (
 )
 from runner.store import operations as rows
 from runner.store.resources import site_resource
-
-_OWNER: Final = "runner"
 
 
 @dataclass(frozen=True)
@@ -167,6 +165,7 @@ class Operations:
     def _begin(self, tx: Transaction, step: Step) -> Operation:
         placement = self._placement(tx, step)
         assert step.kind is not None, "only steps with a kind are begun"
+        why = _why(step, placement)
         built, goal = self._arguments(step, placement)
         who = site.identity_of(tx)
         operation = Operation(
@@ -176,14 +175,13 @@ class Operations:
             incarnation=placement.incarnation,
             kind=step.kind,
             state=OperationState.RUNNING,
-            reason=step.why,
+            reason=why,
             attempt=step.attempt,
             epoch=who.epoch,
             seq=site.take_fence_seq(tx),
             deadline=arguments.deadline(step.kind, built),
             started_at=tx.now,
             arguments=built,
-            owner=_OWNER,
             commit=placement.commit,
             release=goal.release,
             revision=goal.revision,
@@ -192,7 +190,7 @@ class Operations:
         operation = replace(operation, log_file=str(self._journal.path(operation.id)))
         rows.add(tx, operation)
         changes = _beginning(step, operation, placement, tx.now)
-        transitions.move(tx, placement, WORKING_STATE[step.kind], step.why, **changes)
+        transitions.move(tx, placement, WORKING_STATE[step.kind], why, **changes)
         return operation
 
     def _placement(self, tx: Transaction, step: Step) -> Placement:
@@ -247,6 +245,14 @@ class Operations:
         if one.kind is not Kind.DELETE:
             sent |= self._dispatch.sensitive(one.arguments)
         return Call(one.id, one.kind, self._dispatch.target(node), sent, one.deadline)
+
+
+def _why(step: Step, placement: Placement) -> str:
+    """The reason as it is told: the planner knows releases, not what made them differ."""
+    anew = step.kind is Kind.UPDATE and not step.heal and step.attempt == 1
+    if anew and placement.revision and placement.revision == placement.wanted_revision:
+        return "secret changed"
+    return step.why
 
 
 def _refused(one: Operation, error: MargraveError, now: datetime) -> Result:

@@ -17,6 +17,7 @@ from margrave.documents.extensions import Extensions
 from margrave.error_classes import ErrorClass, retries_left
 from margrave.lifecycle import Kind, Outcome, State
 from runner.ports import Result, Status
+from runner.store.types import rfc3339
 from runner.store.values import Operation, OperationState, Placement
 
 Jitter = Callable[[], float]  # between 0 and 1
@@ -84,7 +85,7 @@ def _not_ended(case: Case) -> Settlement:
         return _failed(case, case.error | {"class": ErrorClass.LINK.value})
     wait = min(_FIRST_RETRY * 2 ** min(tries - 1, 10), _LONGEST_RETRY)
     until = case.now + timedelta(seconds=wait * (0.8 + 0.4 * case.jitter()))
-    waiting = {"for": _NODE, "until": until.isoformat(), "detail": case.error["message"]}
+    waiting = {"for": _NODE, "until": rfc3339(until), "detail": case.error["message"]}
     return Settlement(
         to=None,
         reason=case.placement.reason,

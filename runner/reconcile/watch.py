@@ -36,6 +36,11 @@ class Watch:
             self.last = self._look(hinted=hinted)
             return self.last
 
+    def tidy(self) -> None:
+        """Pack the clone; nothing is fetched meanwhile."""
+        with self._looking:
+            self._source.tidy()
+
     def _look(self, *, hinted: bool) -> Outcome:
         known = self._desired
         with self._store.read() as tx:

@@ -69,7 +69,11 @@ class Clone:
 
     def tidy(self) -> None:
         """Pack what has gathered; call it when nothing is waiting."""
-        self.repository.git.gc("--quiet")
+        try:
+            self.repository.git.gc("--quiet")
+        except (git.GitError, OSError):
+            # A clone that cannot be packed is of no use: it is made anew by the next fetch.
+            self.discard()
 
     def discard(self) -> None:
         """Throw the clone away; the next fetch makes it anew."""

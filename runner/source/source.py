@@ -51,6 +51,10 @@ class Source:
         named = {name for one in states if one for name in _components_of(one)}
         self._components.keep(named.union(others))
 
+    def tidy(self) -> None:
+        """Pack what has gathered in the clone."""
+        self._clone.tidy()
+
     def close(self) -> None:
         """End helper processes."""
         self._clone.close()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 
 from margrave.errors import NotFound
 from runner.store import outbox
@@ -55,6 +56,12 @@ def unfinished(tx: Transaction) -> tuple[Operation, ...]:
         .order_by(operations.c.epoch, operations.c.seq)
     )
     return tuple(value_of(Operation, row) for row in tx.connection.execute(query))
+
+
+def forget_before(tx: Transaction, moment: datetime) -> int:
+    """Drop operations that ended before this time; how many."""
+    done = tx.connection.execute(delete(operations).where(operations.c.ended_at < moment))
+    return int(done.rowcount)
 
 
 def latest(tx: Transaction, limit: int) -> tuple[Operation, ...]:

@@ -91,8 +91,6 @@ class Operation:
     phase: str = ""
     tries: int = 0
     next_try_at: datetime | None = None
-    owner: str | None = None
-    lease: datetime | None = None
     log_file: str = ""
     ended_at: datetime | None = None
     error: Mapping[str, Any] | None = None
