@@ -20,6 +20,7 @@ from margrave.errors import Conflict, Refused
 from runner import app
 from runner.execute import AnsibleExecutor
 from runner.settings import RunnerSettings
+from runner.tls_server import TlsServer
 
 _log = logging.getLogger(__name__)
 
@@ -94,7 +95,7 @@ def _run(runner: app.Runner, settings: RunnerSettings, stopping: threading.Event
 @contextlib.contextmanager
 def _servers(runner: app.Runner, settings: RunnerSettings) -> Iterator[None]:
     path = settings.state.dir / SOCKET
-    outside = _server(runner.public, sockets=[_bind(settings.http.bind)])
+    outside = _outside(runner.public, settings)
     inside = _server(runner.admin, sockets=[_bind_socket(path)])
     servers = (outside, inside)
     threads = [threading.Thread(target=one.run, daemon=True) for one in servers]
@@ -106,6 +107,16 @@ def _servers(runner: app.Runner, settings: RunnerSettings) -> Iterator[None]:
         for one in servers:
             one.close()
         path.unlink(missing_ok=True)
+
+
+def _outside(application: Flask, settings: RunnerSettings) -> Any:
+    listener = _bind(settings.http.bind)
+    if settings.http.tls.cert is None:
+        return _server(application, sockets=[listener])
+    try:
+        return TlsServer(application, listener, settings.http.tls)
+    except OSError as error:
+        raise Refused(f"http.tls: {error}", "check certificate, key and client_ca") from error
 
 
 def _server(application: Flask, **options: Any) -> Any:

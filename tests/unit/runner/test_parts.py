@@ -1,0 +1,251 @@
+"""The runner's pure parts: settings, limits, secrets, arguments, observations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from margrave.documents.deployment import Deployment, read_deployment, render
+from margrave.documents.extensions import Extensions, Policy
+from margrave.documents.site import SiteDocument, SitePart
+from margrave.errors import MargraveError, SettingsError
+from margrave.lifecycle import Kind, Outcome, State
+from runner import settings
+from runner.outbox.backoff import Backoff
+from runner.ports import Observation, Status
+from runner.reconcile import arguments
+from runner.reconcile.limits import narrowed
+from runner.reconcile.observe import seen_change
+from runner.reconcile.sensitive import Secrets, Sensitive
+from runner.reconcile.view import HEAL_BUDGET, heal_after, lock_reason, plain_release
+from runner.source.signatures import last_changes
+from runner.store.values import Placement, SiteState
+
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+MINIMAL = '[site]\nname = "harbor"\n[git]\nremote = "https://git.example/d.git"\n'
+
+
+def load(tmp_path: Path, text: str, **environ: str) -> settings.RunnerSettings:
+    """Settings from this text and environment."""
+    file = tmp_path / "margrave.toml"
+    file.write_text(text)
+    return settings.load(file, environ)
+
+
+def deployment(
+    value: Any = "hello", health: dict[str, str] | None = None, timeout: str | None = "0m15s"
+) -> Deployment:
+    """A deployment with one parameter."""
+    properties = {"repository": "oci://r.example/s", "revision": "1.0.0"}
+    if timeout:
+        properties["timeout"] = timeout
+    component = {
+        "name": "web",
+        "properties": properties,
+        "x-margrave-extensions": {"source": "components/" + "ab" * 32},
+    }
+    target = {"pointer": "GREETING", "components": ["web"]}
+    spec = {
+        "applicationId": "storefront",
+        "deploymentProfile": {"type": "compose", "components": [component]},
+        "parameters": {"greeting": {"value": value, "targets": [target]}},
+        "x-margrave-extensions": {"health": health} if health else {},
+    }
+    document = {
+        "id": "3f2504e0-4f89-41d3-9a0c-0305e82c3301",
+        "metadata": {"name": "storefront", "namespace": "default", "deviceId": "harbor/*"},
+        "spec": spec,
+    }
+    return read_deployment(render(document), "x.yaml")
+
+
+def placement(**changes: Any) -> Placement:
+    """An installed placement."""
+    made = Placement(
+        deployment="d",
+        node="harbor-1",
+        incarnation=1,
+        name="storefront",
+        state=State.INSTALLED,
+        outcome=Outcome.SUCCEEDED,
+        since=NOW,
+        release="a" * 64,
+        revision="sha256:" + "a" * 64,
+        health="healthy",
+    )
+    return replace(made, **changes)
+
+
+def test_two_lines_are_a_configuration(tmp_path: Path) -> None:
+    """Everything else has a default, and paths begin at the file."""
+    loaded = load(tmp_path, MINIMAL)
+    assert loaded.state.dir == tmp_path / "state"
+    assert (loaded.poll.interval, loaded.drift.interval) == ("30s", "60s")
+    assert loaded.http.bind == "127.0.0.1:8801"
+
+
+def test_all_findings_of_a_configuration_come_at_once(tmp_path: Path) -> None:
+    """Unknown keys, wrong values and missing ones, together."""
+    with pytest.raises(SettingsError) as raised:
+        load(tmp_path, '[site]\nname = "No Label"\n[pol]\nx = 1\n[poll]\ninterval = "soon"\n')
+    text = str(raised.value)
+    for word in ("/site/name", "/pol", "/poll/interval", "/git"):
+        assert word in text
+
+
+@pytest.mark.parametrize(
+    ("more", "pointer"),
+    [
+        ('[http]\nbind = "0.0.0.0:8801"\n', "/http/bind"),
+        ('[controller]\nurl = "http://controller.example"\ntoken = "t"\n', "/controller/url"),
+        ('[controller]\nurl = "https://controller.example"\n', "/controller"),
+        ('[http.tls]\ncert = "c.pem"\n', "/http/tls"),
+    ],
+)
+def test_what_is_unsafe_stops_the_start(tmp_path: Path, more: str, pointer: str) -> None:
+    """Each with the key and the cure."""
+    with pytest.raises(SettingsError, match=pointer):
+        load(tmp_path, MINIMAL + more)
+
+
+def test_insecure_is_possible_in_so_many_words(tmp_path: Path) -> None:
+    """And by environment as well as by file."""
+    text = MINIMAL + '[http]\nbind = "0.0.0.0:8801"\n'
+    loaded = load(tmp_path, text, MARGRAVE_HTTP__INSECURE="true")
+    assert loaded.http.insecure
+
+
+def test_a_password_in_the_remote_is_refused(tmp_path: Path) -> None:
+    """It would be shown wherever the remote is named."""
+    with pytest.raises(SettingsError, match="holds a password"):
+        load(tmp_path, MINIMAL.replace("git.example", "u:p@git.example"))
+
+
+def test_the_runner_only_narrows_the_sites_policy() -> None:
+    """Deny wins, lists are cut to what both allow, unset keys change nothing."""
+    wide = Policy(
+        privileged="allow", host_paths=["/data", "/etc"], registries=["*"], devices=["/dev/a"]
+    )
+    document = SiteDocument(SitePart(policy=wide))
+    own = {
+        "privileged": "deny",
+        "host_paths": ["/data", "/srv"],
+        "registries": ["r.example"],
+        "devices": ["*"],
+        "capabilities": ["NET_ADMIN"],
+        "host_namespaces": None,
+    }
+    policy = narrowed(document, own)
+    assert policy["privileged"] == "deny"
+    assert policy["host_paths"] == ["/data"]
+    assert policy["registries"] == ["r.example"]
+    assert policy["devices"] == ["/dev/a"]
+    assert policy["capabilities"] == []
+    assert narrowed(document, {})["privileged"] == "allow"
+
+
+def test_a_rotated_secret_is_another_release(tmp_path: Path) -> None:
+    """The revision stays, the release differs, and the value is nowhere in it."""
+    (tmp_path / "db").write_text("first\n")
+    secrets = Secrets(tmp_path, tmp_path / "key")
+    document = deployment("secret://db")
+    before = secrets.release_of(document)
+    assert before == Secrets(tmp_path, tmp_path / "key").release_of(document)
+    (tmp_path / "db").write_text("second\n")
+    assert secrets.release_of(document) != before
+    assert secrets.release_of(deployment()) == plain_release(deployment())
+
+
+def test_secrets_are_resolved_only_for_the_call(tmp_path: Path) -> None:
+    """What is stored names them; what travels holds them."""
+    (tmp_path / "db").write_text("s3cret\n")
+    (tmp_path / "login").write_text("pw\n")
+    add = Sensitive(Secrets(tmp_path, tmp_path / "key"), [("r.example", "u", tmp_path / "login")])
+    variables = {"A": "secret://db", "B": "plain"}
+    added = add({"components": [{"name": "web", "variables": variables}]})
+    assert added["components"][0]["variables"] == {"A": "s3cret", "B": "plain"}
+    assert added["registries"] == [{"host": "r.example", "username": "u", "password": "pw"}]
+
+
+@pytest.mark.parametrize("name", ["missing", "../key", "a/b", ""])
+def test_a_secret_that_is_not_there_is_told_by_name(tmp_path: Path, name: str) -> None:
+    """No name leads out of the folder."""
+    (tmp_path / "secrets").mkdir()
+    (tmp_path / "key").write_text("k")
+    with pytest.raises(MargraveError, match="secret"):
+        Secrets(tmp_path / "secrets", tmp_path / "key").value(name)
+
+
+def test_a_component_keeps_its_own_limit_unless_the_document_sets_one(tmp_path: Path) -> None:
+    """`health.timeout` holds for components without a limit, or for all when it is written."""
+    own = arguments.release_arguments(deployment(), Extensions(), {}, tmp_path)
+    assert own["components"][0]["timeout"] == 15
+    written = deployment(health={"timeout": "90s"})
+    assert (
+        arguments.release_arguments(written, written.extensions, {}, tmp_path)["components"][0][
+            "timeout"
+        ]
+        is None
+    )
+    assert arguments.deadline(Kind.UPDATE, own) > 3600
+    assert arguments.deadline(Kind.DELETE, {}) < 3600
+
+
+def test_the_heal_budget_opens_when_the_oldest_heal_is_over() -> None:
+    """Five in five minutes."""
+    heals = [(NOW - timedelta(seconds=60 * n)).isoformat() for n in range(HEAL_BUDGET - 1, -1, -1)]
+    assert heal_after(heals[1:], NOW) is None
+    assert heal_after(heals, NOW) == NOW + timedelta(minutes=1)
+    assert heal_after(heals, NOW + timedelta(minutes=2)) is None
+
+
+def test_a_lock_with_an_end_ends() -> None:
+    """Without anybody's help."""
+    until = (NOW + timedelta(hours=1)).isoformat()
+    held = SiteState(locked={"owner": "eva", "reason": "inventory", "until": until})
+    assert lock_reason(held, NOW) == "inventory (eva)"
+    assert lock_reason(held, NOW + timedelta(hours=2)) == ""
+    assert "stood down" in lock_reason(SiteState(stood_down="other"), NOW)
+
+
+def observed(at: datetime, **workload: Any) -> Observation:
+    """An observation of one workload."""
+    found = [{"deployment": "d", **workload}] if workload else []
+    return Observation("harbor-1", Status.OK, {"workloads": found}, at)
+
+
+def test_drift_is_told_in_words_and_old_news_is_no_news() -> None:
+    """What was seen before the last operation ended tells of a time that is over."""
+    drift = [{"component": "web", "what": "missing"}]
+    later = NOW + timedelta(seconds=1)
+    seen = seen_change(placement(), observed(later, health="degraded", drift=drift))
+    assert seen == {"health": "degraded", "drift": ["web missing"]}
+    assert seen_change(placement(), observed(NOW - timedelta(seconds=1), drift=drift)) == {}
+    assert seen_change(placement(state=State.UPDATING), observed(later, drift=drift)) == {}
+
+
+def test_a_workload_that_vanished_is_drift() -> None:
+    """Nothing of it on the node is not the same as nothing said."""
+    seen = seen_change(placement(), observed(NOW + timedelta(seconds=1)))
+    assert seen["drift"] == ["nothing of it is on the node"]
+
+
+def test_of_each_path_the_newest_commit_counts() -> None:
+    """`git log` tells newest first."""
+    text = "\x01c2 G\n\na.yaml\n\x01c1 N\n\na.yaml\nb.yaml\n"
+    assert last_changes(text) == {"a.yaml": ("c2", "G"), "b.yaml": ("c1", "N")}
+
+
+def test_backoff_grows_to_a_limit_and_begins_anew() -> None:
+    """Doubled, jittered, never above the limit."""
+    backoff = Backoff(first=1, longest=8)
+    waits = [backoff.failed() for _ in range(8)]
+    assert waits[0] <= 1
+    assert max(waits) <= 8
+    assert waits[-1] >= 4
+    backoff.succeeded()
+    assert backoff.failed() <= 1
