@@ -5,9 +5,12 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from controller.reports.silence import Silence
+from controller.store import retention
+from controller.store.retention import Horizon
 from margrave import durations
 from margrave.errors import MargraveError
 
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
 LOG = logging.getLogger(__name__)
 
 SILENCE_EVERY: Final = 2.0  # seconds: a third of the shortest period that anybody sets
+SWEEP_EVERY: Final = 3600.0
 STOP_WITHIN: Final = 20.0
 
 
@@ -39,6 +43,16 @@ class Chores:
         self._run("sources", self._sources)
         silence = Silence(parts.store, parts.moment)
         self._run("silence", lambda: self._every(SILENCE_EVERY, "silence", silence.look))
+
+        self._run("retention", lambda: self._every(SWEEP_EVERY, "retention", self.sweep))
+
+    def sweep(self) -> None:
+        """Forget what is older than it has to be kept."""
+        kept, now = self._parts.settings.retention, self._parts.clock()
+        ages = (kept.events, kept.logs, kept.deleted)
+        horizon = Horizon(*(now - timedelta(seconds=durations.seconds(age)) for age in ages))
+        with self._parts.store.write() as session:
+            retention.sweep(session, horizon)
 
     def stop(self) -> None:
         """End every stream and let every chore finish the step it is at."""
