@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import os
-import socket
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from urllib.parse import quote
@@ -35,8 +35,10 @@ SOCKETS = (
 # The oldest API that podman 4 and Docker 20.10 both serve.
 API = "/v1.40"
 LIBPOD = "/v4.0.0/libpod"
-# A pull tells of its progress every second; a registry silent for this long is not coming back.
-PULL_SILENCE = 90.0
+# A registry that tells nothing of an image for this long does not hear us.
+FIRST_SILENCE = 30.0
+# Later a pull tells of its progress every second, but for a large layer that is being unpacked.
+PULL_SILENCE = 120.0
 
 
 @dataclass(frozen=True)
@@ -95,16 +97,18 @@ class Engine:
         value = _checked(answer, f"image {reference}").value()
         return bare(str(value.get("Id", ""))) if isinstance(value, dict) else None
 
-    def pull(self, reference: str, login: dict | None, on_progress: Callable[[], None]) -> None:
+    def pull(self, reference: str, login: dict | None, safe_point: Callable[[], None]) -> None:
         """Fetch an image; raises the error of the class that the failure belongs to."""
         headers = {} if login is None else {"X-Registry-Auth": _auth(login)}
         target = f"{API}/images/create?fromImage={quote(reference, safe='')}"
-        try:
-            for status, line in self.http.lines("POST", target, headers, PULL_SILENCE):
-                on_progress()
-                self._refuse(reference, status, line)
-        except socket.timeout as error:
-            raise pull_silent(reference, PULL_SILENCE) from error
+        heard, patience = time.monotonic(), FIRST_SILENCE
+        for status, line in self.http.lines("POST", target, headers):
+            safe_point()
+            self._refuse(reference, status, line)
+            if line:
+                heard, patience = time.monotonic(), PULL_SILENCE
+            elif time.monotonic() - heard > patience:
+                raise pull_silent(reference, patience)
 
     @staticmethod
     def _refuse(reference: str, status: int, line: bytes) -> None:

@@ -11,12 +11,16 @@ from __future__ import annotations
 
 import json
 import socket
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ansible_collections.margrave.edge.plugins.module_utils._errors import EngineError
 
 CHUNK = 65536
+HEAD_END = b"\r\n\r\n"
+# How often whoever reads a slow answer may look around.
+TICK = 1.0
 
 
 @dataclass(frozen=True)
@@ -50,69 +54,77 @@ class SocketHttp:
     def request(
         self, method: str, target: str, body: object = None, timeout: float = 60.0
     ) -> Answer:
-        """Ask, and read the whole answer."""
-        with self._send(method, target, body, {}, timeout) as stream:
-            status = _status(stream)
-            try:
-                return Answer(status, stream.read())
-            except OSError as error:
-                raise _silent(self.path, error) from error
+        """Ask, and read the whole answer; EngineError when it does not come in time."""
+        end = time.monotonic() + timeout
+        data = b""
+        for chunk in self._chunks(method, target, body, {}):
+            data += chunk
+            if time.monotonic() > end:
+                raise _silent(self.path, f"no answer after {timeout:.0f} s")
+        head, _, rest = data.partition(HEAD_END)
+        return Answer(self._status(head), rest)
 
     def lines(
-        self, method: str, target: str, headers: dict[str, str], silence: float
+        self, method: str, target: str, headers: dict[str, str]
     ) -> Iterator[tuple[int, bytes]]:
-        """Ask, and give status and line for each line as it comes; socket.timeout after silence."""
-        with self._send(method, target, None, headers, silence) as stream:
-            status = _status(stream)
-            for line in stream:
-                if line.strip():
-                    yield status, line
-            yield status, b""
+        """Ask, and give status and line as they come; an empty line each second that nothing does.
 
-    def _send(
-        self, method: str, target: str, body: object, headers: dict[str, str], timeout: float
-    ) -> socket.SocketIO:
-        data = b"" if body is None else json.dumps(body).encode()
-        head = {"Host": "engine", "Content-Length": str(len(data)), **headers}
-        if data:
-            head["Content-Type"] = "application/json"
-        lines = [f"{method} {target} HTTP/1.0", *(f"{name}: {text}" for name, text in head.items())]
+        Before the answer begins the status is 0.
+        """
+        status, data = 0, b""
+        for chunk in self._chunks(method, target, None, headers):
+            data += chunk
+            if not status and HEAD_END in data:
+                head, _, data = data.partition(HEAD_END)
+                status = self._status(head)
+            *whole, data = data.split(b"\n") if status else [data]
+            if not chunk:
+                yield status, b""
+            yield from ((status, line) for line in whole if line.strip())
+        # An error is often told in the status alone, or without an end of its line.
+        yield status or self._status(data), data
+
+    def _chunks(
+        self, method: str, target: str, body: object, headers: dict[str, str]
+    ) -> Iterator[bytes]:
+        """The bytes of the answer as they come, and nothing each second that none do."""
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        try:
-            connection.settimeout(timeout)
-            connection.connect(self.path)
-            connection.sendall("\r\n".join([*lines, "", ""]).encode() + data)
-            return connection.makefile("rb", CHUNK)
-        except OSError as error:
-            raise _silent(self.path, error) from error
-        finally:
-            # The stream made from it keeps the connection open until the stream is closed.
-            connection.close()
+        connection.settimeout(TICK)
+        with connection:
+            try:
+                connection.connect(self.path)
+                connection.sendall(_request(method, target, body, headers))
+                while True:
+                    try:
+                        chunk = connection.recv(CHUNK)
+                    except socket.timeout:
+                        yield b""
+                        continue
+                    if not chunk:
+                        return
+                    yield chunk
+            except OSError as error:
+                raise _silent(self.path, str(error)) from error
+
+    def _status(self, head: bytes) -> int:
+        words = head.split(b"\r\n", 1)[0].split()
+        if len(words) < 2:
+            raise _silent(self.path, "it closed the connection")
+        return int(words[1])
 
 
-def _status(stream: socket.SocketIO) -> int:
-    """The answer's status; its headers are read over."""
-    try:
-        first = stream.readline().split()
-        while stream.readline().strip():
-            continue
-    except socket.timeout:
-        # Python 3.9 knows it apart from TimeoutError; a pull gives it a meaning of its own.
-        raise
-    except OSError as error:
-        raise _silent("the socket", error) from error
-    if len(first) < 2:
-        raise EngineError(
-            "engine-silent",
-            "the container engine closed the connection without an answer",
-            "look at its journal: journalctl -u podman -u docker",
-        )
-    return int(first[1])
+def _request(method: str, target: str, body: object, headers: dict[str, str]) -> bytes:
+    data = b"" if body is None else json.dumps(body).encode()
+    head = {"Host": "engine", "Content-Length": str(len(data)), **headers}
+    if data:
+        head["Content-Type"] = "application/json"
+    lines = [f"{method} {target} HTTP/1.0", *(f"{name}: {text}" for name, text in head.items())]
+    return "\r\n".join([*lines, "", ""]).encode() + data
 
 
-def _silent(path: str, error: OSError) -> EngineError:
+def _silent(path: str, finding: str) -> EngineError:
     return EngineError(
         "engine-unreachable",
-        f"the container engine does not answer on {path}: {error}",
+        f"the container engine does not answer on {path}: {finding}",
         "start it: systemctl enable --now podman.socket (or docker.socket)",
     )
