@@ -138,7 +138,7 @@ def test_a_persons_edit_in_git_arrives_and_is_not_undone(demo: Demo, tmp_path: P
 @pytest.mark.parametrize("victim", ["runner", "controller"])
 def test_a_killed_process_finishes_its_work_when_it_is_back(demo: Demo, victim: str) -> None:
     """kill -9 in the middle of an update: the operation ends as it should, nothing is doubled."""
-    version = {"runner": "1.0.0", "controller": "1.1.0"}[victim]
+    version = {"runner": "1.1.0", "controller": "1.0.0"}[victim]
     seen = {entry["operation"] for entry in demo.history()}
     demo.done("deployment", "update", "storefront", "--site", "harbor", "--version", version)
 
