@@ -18,6 +18,7 @@ SECONDS: Final = 120
 _FIXED: Final = {
     "safe.directory": "*",  # the folder is the controller's, whoever owns what is mounted there
     "core.quotePath": "false",
+    "core.fsync": "committed,reference",  # what the database calls published survives a power cut
     "gc.auto": "0",  # a receive must not start a collection while others read
     "protocol.ext.allow": "never",
 }

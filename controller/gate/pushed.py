@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from controller.gate import checking
-from controller.gate.git_command import GitCommand
+from controller.gate.git_command import GitCommand, GitFailed
 from margrave.digest import File
 from margrave.findings import Finding
 
@@ -42,9 +42,8 @@ class Pushed:
                 findings += checking.check_file(path, data)
                 if path.startswith("deployments/"):
                     sources |= {one.decode(): path for one in checking.SOURCE.findall(data)}
-        touched = {
-            "/".join(path.split("/")[:2]) for path in entries if path.startswith("components/")
-        }
+        touched = {_folder(path) for path in entries if path.startswith("components/")}
+        sources |= self._orphaned(old, new)
         findings += self._components(new, sources, touched)
         return sorted(findings, key=lambda one: one.order)
 
@@ -62,6 +61,25 @@ class Pushed:
             _, mode, _, blob, status = about.split()
             if status != "D":
                 found[path] = (mode, blob)
+        return found
+
+    def _orphaned(self, old: str | None, new: str) -> dict[str, str]:
+        """Components that the push takes away, with a document that still names each."""
+        if old is None:
+            return {}
+        listed = self._run(
+            "diff-tree", "-r", "-z", "--no-renames", "--name-only", "--diff-filter=D",
+            old, new, "--", "components",
+        )  # fmt: skip
+        found = {}
+        for source in {_folder(path) for path in _texts(listed)}:
+            try:
+                named = self._run("grep", "-l", "-z", "-F", "-e", source, new, "--", "deployments")
+            except GitFailed as error:
+                if error.words:
+                    raise
+                continue  # grep says with its status alone that nothing names it
+            found[source] = _texts(named)[0].partition(":")[2]
         return found
 
     def _unfit(self, path: str, mode: str) -> Finding | None:
@@ -100,6 +118,11 @@ class Pushed:
 
     def _run(self, *arguments: str) -> bytes:
         return self._git(*arguments, extra=self._extra)
+
+
+def _folder(path: str) -> str:
+    """The component that a path is in."""
+    return "/".join(path.split("/")[:2])
 
 
 def _texts(listed: bytes) -> list[str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import time
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
     from controller.settings import ControllerSettings
 
 ROOTS: Final = ("deployments", "sites", "secrets")
-SOURCES: Final = "components"
+LOCK_SECONDS: Final = 5
+_LOCKS: Final = ("config.lock", "HEAD.lock", "packed-refs.lock", f"{BRANCH}.lock")
 _NO_OBJECT: Final = "0" * 40
 _HOOK: Final = """#!/bin/sh
 # Documents with errors are refused while what was pushed is still in quarantine.
@@ -52,6 +55,7 @@ class Repository:
 
     def prepare(self) -> None:
         """Make it, or make sure it is as it should be."""
+        self._unlock()
         if not (self.folder / "HEAD").is_file():
             self.folder.mkdir(parents=True, exist_ok=True)
             self.git("init", "--quiet", "--bare", f"--initial-branch={BRANCH.split('/')[-1]}")
@@ -194,6 +198,17 @@ class Repository:
 
     def _moved(self, old: str | None, new: str) -> bool:
         return self.git.holds("update-ref", BRANCH, new, old or _NO_OBJECT)
+
+    def _unlock(self) -> None:
+        """Remove locks that a power cut left: Git itself holds one for some milliseconds."""
+        for name in _LOCKS:
+            lock = self.folder / name
+            while lock.exists():
+                with suppress(FileNotFoundError):
+                    if time.time() - lock.stat().st_mtime > LOCK_SECONDS:
+                        lock.unlink()
+                        continue
+                time.sleep(0.2)
 
     def _sweep(self) -> None:
         """Remove the references of commits that were being built when the process ended."""

@@ -56,7 +56,13 @@ class Sites:
         with self._store.session() as session:
             if name in rows.sites(session):
                 raise Conflict(f'there is a site "{name}" already', "choose another name")
-        commit = self._edit(name, lambda _: values, who, f"Add site {name}")
+
+        def fresh(old: dict[str, Any]) -> dict[str, Any]:
+            if old:  # somebody else was quicker; an empty document holds nothing to lose
+                raise Conflict(f'there is a site "{name}" already', "choose another name")
+            return values
+
+        commit = self._edit(name, fresh, who, f"Add site {name}")
         with self._store.write() as session:
             rows.ensure_site(session, name, self._clock())
         return commit

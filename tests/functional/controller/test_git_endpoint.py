@@ -108,6 +108,11 @@ def test_components_hold_what_they_say(served: Served, tmp_path: Path) -> None:
     path.write_text(yaml_text.dump(raw))
     git(clone, "commit", "-qam", "Name what is not there")
     assert "which is not in the repository" in git(clone, "push", ok=False)
+    git(clone, "reset", "-q", "--hard", "origin/main")
+    git(clone, "rm", "-q", "-r", "components")
+    git(clone, "commit", "-qm", "Take away what is named")
+    told = git(clone, "push", ok=False)
+    assert f"deployments/harbor/{one['id']}.yaml: names components/" in told
 
 
 def test_links_and_rewriting_are_refused(served: Served, tmp_path: Path) -> None:

@@ -1,0 +1,181 @@
+"""A repository elsewhere: a forge takes the commits, people push to it, and it may be away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from controller.store import deployments, fleet
+from controller.store.freshness import Moment
+from margrave import yaml_text
+from margrave.documents.deployment import read_deployment
+from margrave.errors import Unreachable
+from tests.support.registry import FakeRegistry
+from tests.support.works import ADA, Works, git
+
+
+@pytest.fixture
+def forge(tmp_path: Path) -> Path:
+    """An empty bare repository, as a forge makes one."""
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", "forge.git")
+    return tmp_path / "forge.git"
+
+
+@pytest.fixture
+def works(tmp_path: Path, forge: Path) -> Iterator[Works]:
+    registry = FakeRegistry().start()
+    works = Works(tmp_path / "state", registry, git={"remote": str(forge)})
+    works.with_apps("harbor")
+    yield works
+    works.store.close()
+    registry.stop()
+
+
+def head_of(forge: Path) -> str:
+    return git(forge, "rev-parse", "main").strip()
+
+
+def test_commits_go_to_the_forge(works: Works, forge: Path) -> None:
+    """The first commit makes the branch; each request is pushed before it counts as published."""
+    answer = works.create("harbor", version="1.0.0")
+    works.publisher.publish_all()
+    assert works.request(answer)["commit"] == head_of(forge)
+    assert git(forge, "log", "--format=%s", "main").splitlines() == [
+        "Install storefront 1.0.0 at harbor",
+        "Add site harbor",
+    ]
+
+
+def test_lost_push_is_applied_again(works: Works, forge: Path, tmp_path: Path) -> None:
+    """When somebody pushes between fetch and push, the change is applied to what they pushed."""
+    one = works.create("harbor", version="1.0.0")["deployments"][0]
+    works.publisher.publish_all()
+    git(tmp_path, "clone", "-q", str(forge), "clone")
+    clone = tmp_path / "clone"
+    path = clone / "deployments" / "harbor" / f"{one['id']}.yaml"
+    raw = yaml_text.parse(path.read_bytes()).value
+    raw["spec"]["parameters"]["greeting"]["value"] = "from grace"
+    path.write_text(yaml_text.dump(raw))
+    git(clone, "commit", "-qam", "Greet otherwise")
+    advance = works.repository.advance
+    pushes: list[str] = []
+
+    def overtaken(old: str | None, new: str) -> bool:
+        if not pushes:
+            git(clone, "push", "-q")
+        pushes.append(new)
+        return advance(old, new)
+
+    works.repository.advance = overtaken  # type: ignore[method-assign]
+    works.act("update", one["id"], version="1.1.0")
+    works.publisher.publish_all()
+    assert len(pushes) == 2
+    document = read_deployment(works.document(one))
+    assert (document.version, document.values) == ("1.1.0", {"greeting": "from grace"})
+    assert works.repository.head() == head_of(forge)
+
+
+def test_forge_away(works: Works, forge: Path) -> None:
+    """While the forge is away requests wait with the reason, and are published when it is back."""
+    away = forge.with_name("away.git")
+    forge.rename(away)
+    answer = works.create("harbor")
+    works.publisher.publish_all()
+    waiting = works.request(answer)
+    assert (waiting["state"], waiting["position"]) == ("queued", 1)
+    assert "git ls-remote" in waiting["error"]["message"]
+    with pytest.raises(Unreachable):
+        works.sites.create({"name": "depot"}, ADA)
+    away.rename(forge)
+    works.clock.forward(60)
+    works.publisher.publish_all()
+    assert works.request(answer)["state"] == "published"
+
+
+def test_push_whose_answer_was_lost(works: Works, forge: Path) -> None:
+    """A push that came through although the answer did not is seen in Git, not made twice."""
+    push = works.repository.advance
+
+    def lost(old: str | None, new: str) -> bool:
+        push(old, new)
+        raise Unreachable("the line broke")
+
+    works.repository.advance = lost  # type: ignore[method-assign]
+    answer = works.create("harbor")
+    works.publisher.publish_all()
+    assert works.request(answer)["state"] == "queued"
+    head = head_of(forge)
+    works.repository.advance = push  # type: ignore[method-assign]
+    works.clock.forward(60)
+    works.publisher.publish_all()
+    done = works.request(answer)
+    assert (done["state"], done["commit"], head_of(forge)) == ("published", head, head)
+
+
+def test_people_add_break_and_remove(works: Works, forge: Path, tmp_path: Path) -> None:
+    """What people push to the forge is known here: new documents, broken ones, removed ones."""
+    one = works.create("harbor", version="1.0.0")["deployments"][0]
+    works.publisher.publish_all()
+    git(tmp_path, "clone", "-q", str(forge), "clone")
+    clone = tmp_path / "clone"
+    folder = clone / "deployments" / "harbor"
+    mine = "11111111-2222-4333-8444-555555555555"
+    text = (folder / f"{one['id']}.yaml").read_text()
+    raw = yaml_text.parse(text.replace(one["id"], mine)).value
+    raw["metadata"]["name"] = "by-hand"
+    (folder / f"{mine}.yaml").write_text(yaml_text.dump(raw))
+    (folder / f"{one['id']}.yaml").write_text(text + "odd: 1\n")
+    (clone / "deployments" / "quay").mkdir()
+    raw["metadata"]["deviceId"] = "quay/*"
+    (clone / "deployments" / "quay" / f"{mine}.yaml").write_text(yaml_text.dump(raw))
+    git(clone, "add", ".")
+    git(clone, "commit", "-qm", "Add one, break one")
+    git(clone, "push", "-q")
+    works.publisher.refresh()
+    moment = Moment(works.clock())
+    with works.store.session() as session:
+        added = deployments.find(session, mine, "harbor")
+        broken = deployments.find(session, one["id"])
+        assert added is not None
+        assert broken is not None
+        shown = deployments.resource(session, added.key, moment)
+        assert (shown["name"], shown["author"], shown["request"]) == ("by-hand", "Grace", None)
+        assert shown["commit"] == head_of(forge)
+        found = deployments.resource(session, broken.key, moment)
+        assert [each["pointer"] for each in found["findings"]] == ["/odd"]
+        assert found["version"] == "1.0.0"
+        site = fleet.site(session, "harbor", moment)
+        assert site is not None
+        assert [each["pointer"] for each in site["findings"]] == ["/odd"]
+        assert fleet.site(session, "quay", moment) is not None
+    git(clone, "rm", "-q", "-r", "deployments/harbor")
+    git(clone, "commit", "-qm", "Take all away")
+    git(clone, "push", "-q")
+    works.publisher.refresh()
+    with works.store.session() as session:
+        gone = deployments.find(session, mine, "harbor")
+        site = fleet.site(session, "harbor", moment)
+    assert gone is not None
+    assert (gone.in_git, gone.state.value) == (False, "DELETED")
+    assert site is not None
+    assert site["findings"] == []
+
+
+def test_rewritten_history(works: Works, forge: Path, tmp_path: Path) -> None:
+    """When the forge's history was rewritten, what stands there now is what is wanted."""
+    one = works.create("harbor", version="1.0.0")["deployments"][0]
+    works.publisher.publish_all()
+    git(tmp_path, "clone", "-q", str(forge), "clone")
+    clone = tmp_path / "clone"
+    git(clone, "reset", "-q", "--hard", "HEAD~1")
+    git(clone, "push", "-q", "--force")
+    works.publisher.refresh()
+    with works.store.session() as session:
+        key = deployments.find(session, one["id"])
+    assert key is not None
+    assert not key.in_git
+    works.create("harbor")
+    works.publisher.publish_all()
+    assert git(forge, "log", "--format=%s", "-1", "main").startswith("Install storefront")
