@@ -119,8 +119,16 @@ def send(api: Api, asked: list[tuple[str, dict[str, Any]]]) -> list[dict[str, An
     that what the second would be refused for does not leave the first alone."""
     if len(asked) > 1:
         for _, body in asked:
-            api.post(PLANS, body)
+            _refuse(api.post(PLANS, body))
     return [api.post(path, body, key=str(uuid.uuid4())) for path, body in asked]
+
+
+def _refuse(answer: Mapping[str, Any]) -> None:
+    """Nothing, or the plan's errors as the refusal that the request itself would get."""
+    findings = answer.get("plan", answer).get("findings") or []
+    errors = [one for one in findings if one.get("severity", "error") == "error"]
+    if errors:
+        raise Problem(422, {"title": "Unprocessable Entity", "errors": errors})
 
 
 def act(

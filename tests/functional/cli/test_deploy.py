@@ -102,6 +102,17 @@ def test_deploy_creates_where_it_is_lacking_and_updates_where_it_is(
     assert known.sent("POST", "/api/v1/plans") == [create, update]
 
 
+def test_a_plan_that_fails_stops_both(run: Run, known: FakeController) -> None:
+    """What would be refused at one site leaves the other alone too."""
+    finding = {"pointer": "/targets", "message": "port 8000 is taken", "severity": "error"}
+    known.on("POST", "/api/v1/plans", 200, {"plan": {"sites": [], "findings": [finding]}})
+
+    ran = run("deploy", "storefront@1.1.0", "--site", "harbor", "--site", "depot")
+
+    assert (ran.code, "port 8000 is taken" in ran.err) == (1, True)
+    assert known.sent("POST", LIST) == known.sent("POST", ACTIONS) == []
+
+
 def test_deploy_without_a_version_means_the_newest(run: Run, known: FakeController) -> None:
     """The version that the catalogue calls newest is written into the request."""
     run("deploy", "storefront", "--site", "depot")
