@@ -2,75 +2,96 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 import margrave
-from controller.store import commands, deployments, events, fleet, history, operations, reports
+from controller.store import (
+    commands,
+    deployments,
+    events,
+    fleet,
+    history,
+    operations,
+    reports,
+    requests,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from controller.parts import Parts
+    from controller.store import Session
+    from controller.store.freshness import Moment
 
 Sample = tuple[dict[str, str], float]
 
+MOST: Final = 100_000  # sites and nodes: their labels are bounded by what exists
+ENDED: Final = ("succeeded", "failed", "cancelled")
 _ESCAPES: Final = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
 
 def text(parts: Parts) -> str:
     """All metrics; labels are only what is bounded: sites, states, outcomes, kinds."""
-    moment = parts.moment()
     with parts.store.session() as session:
-        found = deployments.by_state(session)
-        nodes = fleet.nodes(session, moment, limit=100_000)
-        sites = fleet.sites(session, moment, after=None, limit=100_000)
-        ended = operations.by_outcome(session)
-        moved = history.transitions_by_target(session)
-        odd = history.irregular(session)
-        rejected = reports.rejected(session)
-        waiting = commands.open_commands(session)
-        newest = events.newest_id(session)
-    by_status: dict[tuple[str, str], float] = {}
-    for _, node in nodes:
-        key = (str(node["site"]), str(node["status"]))
-        by_status[key] = by_status.get(key, 0) + 1
-    families = (
-        _gauge("build_info", "Which version runs", [({"version": margrave.__version__}, 1)]),
-        _gauge(
-            "deployments",
-            "Deployments by site, state and outcome",
-            [
-                ({"site": site, "state": state, "outcome": outcome}, number)
-                for (site, state, outcome), number in found.items()
-            ],
-        ),
-        _gauge(
-            "nodes",
-            "Nodes by site and status",
-            [({"site": site, "status": status}, n) for (site, status), n in by_status.items()],
-        ),
-        _gauge(
-            "site_fresh",
-            "Whether a site's runner is heard of",
-            [({"site": site["name"]}, site["freshness"] == "fresh") for _, site in sites],
-        ),
-        _gauge(
-            "operations",
-            "Operations by kind and state",
-            [({"kind": kind.value, "state": state}, n) for (kind, state), n in ended.items()],
-        ),
-        _counter(
-            "placement_transitions_total",
-            "Transitions of placements by the state they led to",
-            [({"to": state}, number) for state, number in moved.items()],
-        ),
-        _counter("irregular_transitions_total", "Transitions outside the table", [({}, odd)]),
-        _counter("rejected_reports_total", "Report events that were unreadable", [({}, rejected)]),
-        _gauge("commands_pending", "Commands that wait for their runners", [({}, waiting)]),
-        _counter("events_total", "Events stored", [({}, newest)]),
-        _gauge("event_streams", "Streams of events that are open", [({}, parts.broker.clients)]),
+        families = (*_fleet(session, parts.moment()), *_work(session), *_reports(session))
+    version = [({"version": margrave.__version__}, 1.0)]
+    own = (
+        _gauge("build_info", "Which version runs", version),
+        _gauge("sse_clients", "Streams of events that are open", [({}, parts.broker.clients)]),
     )
-    return "".join(families)
+    return "".join((*own, *families))
+
+
+def _fleet(session: Session, moment: Moment) -> Iterator[str]:
+    sites = [site for _, site in fleet.sites(session, moment, after=None, limit=MOST)]
+    seen = [
+        ({"site": site["name"]}, datetime.fromisoformat(site["last_seen"]).timestamp())
+        for site in sites
+        if site["last_seen"]
+    ]
+    yield _gauge("site_last_seen_timestamp_seconds", "When a site was last heard of", seen)
+    fresh = [({"site": site["name"]}, float(site["freshness"] == "fresh")) for site in sites]
+    yield _gauge("site_fresh", "Whether a site's runner is heard of", fresh)
+    counted: dict[tuple[str, str], float] = {}
+    for _, node in fleet.nodes(session, moment, limit=MOST):
+        key = (str(node["site"]), str(node["status"]))
+        counted[key] = counted.get(key, 0) + 1
+    nodes = [({"site": site, "status": status}, n) for (site, status), n in counted.items()]
+    yield _gauge("node_status", "Nodes by site and status", nodes)
+
+
+def _work(session: Session) -> Iterator[str]:
+    found = [
+        ({"site": site, "state": state, "outcome": outcome}, number)
+        for (site, state, outcome), number in deployments.by_state(session).items()
+    ]
+    yield _gauge("deployments", "Deployments by site, state and outcome", found)
+    results = operations.by_result(session)
+    ended = [
+        ({"type": kind, "result": state, "error_class": error}, number)
+        for (kind, state, error), number in results.items()
+        if state in ENDED
+    ]
+    yield _counter("operations_total", "Operations that ended", ended)
+    active = sum(number for (_, state, _), number in results.items() if state not in ENDED)
+    yield _gauge("operations_active", "Operations that run or wait", [({}, active)])
+    moved = history.transitions_by_target(session)
+    to = [({"to": state}, number) for state, number in moved.items()]
+    yield _counter("placement_transitions_total", "Transitions by the state they led to", to)
+    back = moved.get("ROLLINGBACK", 0)
+    yield _counter("rollbacks_total", "Times that a placement went back", [({}, back)])
+    queued = requests.waiting(session)
+    yield _gauge("requests_queued", "Requests that wait to be published", [({}, queued)])
+
+
+def _reports(session: Session) -> Iterator[str]:
+    odd, rejected = history.irregular(session), reports.rejected(session)
+    yield _counter("irregular_transitions_total", "Transitions outside the table", [({}, odd)])
+    yield _counter("rejected_reports_total", "Events that were unreadable", [({}, rejected)])
+    waiting = commands.open_commands(session)
+    yield _gauge("commands_pending", "Commands that wait for their runners", [({}, waiting)])
+    yield _counter("events_total", "Events stored", [({}, events.newest_id(session))])
 
 
 def _gauge(name: str, says: str, samples: Iterable[Sample]) -> str:
@@ -86,5 +107,6 @@ def _family(name: str, kind: str, says: str, samples: Iterable[Sample]) -> str:
     lines = [f"# HELP {full} {says}", f"# TYPE {full} {kind}"]
     for labels, value in samples:
         inner = ",".join(f'{key}="{word.translate(_ESCAPES)}"' for key, word in labels.items())
-        lines.append(f"{full}{{{inner}}} {float(value):g}" if inner else f"{full} {float(value):g}")
+        number = f"{float(value):.17g}"
+        lines.append(f"{full}{{{inner}}} {number}" if inner else f"{full} {number}")
     return "\n".join(lines) + "\n"

@@ -10,6 +10,7 @@ from controller.store import commands, facts, fleet, reports
 from controller.store.freshness import Moment, NodeStatus
 from controller.store.reports import Line
 from controller.store.shapes import stamp
+from margrave.lifecycle import Freshness
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from controller.reports.intake import Intake
     from controller.reports.messages import Heartbeat, HeartbeatNode
     from controller.store import Session
+    from controller.store.fleet import Claim
 
 
 def take(intake: Intake, site: str, beat: Heartbeat) -> dict[str, Any]:
@@ -24,22 +26,21 @@ def take(intake: Intake, site: str, beat: Heartbeat) -> dict[str, Any]:
     now = intake.clock()
     line = Line(site, beat.runner, beat.epoch)
     with intake.store.write() as session:
-        highest = max(fleet.claim(session, site)[1] or 0, reports.highest_epoch(session, site))
+        claim = fleet.claim(session, site)
+        highest = max(claim.epoch, reports.highest_epoch(session, site))
         if line.epoch >= highest:
-            _note(session, line, beat, Moment(now, intake.period))
-        shown = fleet.site(session, site, Moment(now, intake.period)) or {}
+            _note(session, line, beat, claim, Moment(now, intake.period))
         return {
             "head": facts.head(session),
-            "wanted_commit": shown.get("wanted_commit"),
+            "wanted_commit": claim.wanted_commit,
             "commands": commands.pending(session, site),
             "epoch": max(highest, line.epoch),
             "time": stamp(now),
         }
 
 
-def _note(session: Session, line: Line, beat: Heartbeat, moment: Moment) -> None:
+def _note(session: Session, line: Line, beat: Heartbeat, claim: Claim, moment: Moment) -> None:
     told = Told(line.site, moment, adopts=True)
-    before = fleet.site(session, line.site, moment) or {}
     values: dict[str, Any] = {
         "last_seen": moment.now,
         "runner": line.runner,
@@ -54,7 +55,7 @@ def _note(session: Session, line: Line, beat: Heartbeat, moment: Moment) -> None
             session, line.site, node.name, _node_values(node, beat.at, moment.now), moment.now
         ):
             telling.tell_node(session, told, node.name)
-    if changed or before.get("freshness") != "fresh":
+    if changed or moment.site(claim.last_seen) is not Freshness.FRESH:
         telling.tell_site(session, told)
 
 

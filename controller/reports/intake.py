@@ -67,8 +67,7 @@ class Intake:
 
     def _told(self, session: Session, line: Line) -> Told:
         now = self.clock()
-        _, epoch = fleet.claim(session, line.site)
-        adopts = line.epoch >= (epoch or 0)
+        adopts = line.epoch >= fleet.claim(session, line.site).epoch
         if adopts:
             claim = {"last_seen": now, "runner": line.runner, "epoch": line.epoch}
             fleet.tell_site(session, line.site, claim)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import delete, func, select
@@ -26,10 +27,20 @@ def site_exists(session: Session, name: str) -> bool:
     return session.get(Site, name) is not None
 
 
-def claim(session: Session, name: str) -> tuple[str | None, int | None]:
-    """The runner and epoch that last spoke for a site."""
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Who last spoke for a site, when, and what Git wants there."""
+
+    runner: str | None
+    epoch: int
+    last_seen: datetime | None
+    wanted_commit: str | None
+
+
+def claim(session: Session, name: str) -> Claim:
+    """Who last spoke for a site; epoch 0 before anybody did."""
     row = session.get_one(Site, name)
-    return row.runner, row.epoch
+    return Claim(row.runner, row.epoch or 0, row.last_seen, row.wanted_commit)
 
 
 def tell_site(session: Session, name: str, values: Mapping[str, Any]) -> bool:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy.orm import Session
 
-    from margrave.lifecycle import Kind
-
 Row = tuple[tuple[int], dict[str, Any]]
 
 
@@ -98,11 +96,12 @@ def log(session: Session, operation_id: str) -> str:
     return b"".join(session.scalars(query)).decode("utf-8", "replace")
 
 
-def by_outcome(session: Session) -> dict[tuple[Kind, str], int]:
-    """How many operations of each kind are in each state."""
-    query = select(Operation.kind, Operation.state, func.count())
-    rows = session.execute(query.group_by(Operation.kind, Operation.state))
-    return {(kind, state.value): number for kind, state, number in rows}
+def by_result(session: Session) -> dict[tuple[str, str, str], int]:
+    """How many operations there are of each kind, state and class of error."""
+    cls = func.coalesce(Operation.error["class"].as_string(), "")
+    query = select(Operation.kind, Operation.state, cls, func.count())
+    rows = session.execute(query.group_by(Operation.kind, Operation.state, cls))
+    return {(kind.value, state.value, error): number for kind, state, error, number in rows}
 
 
 def _joined() -> Any:
