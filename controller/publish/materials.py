@@ -28,6 +28,7 @@ class Materials:
         self._store = store
         self._images = images
         self._found: dict[tuple[str, str], Material | None] = {}
+        self._files: dict[tuple[str, str], dict[str, dict[str, File]]] = {}
         self.contents: dict[str, dict[str, File]] = {}  # components/<hex> to files
 
     def __call__(self, app: str, version: str) -> Material | None:
@@ -42,6 +43,12 @@ class Materials:
 
     def files(self, app: str, version: str) -> dict[str, dict[str, File]]:
         """The components' files as the author wrote them, by path."""
+        key = (app, version)
+        if key not in self._files:
+            self._files[key] = self._unpacked(app, version)
+        return self._files[key]
+
+    def _unpacked(self, app: str, version: str) -> dict[str, dict[str, File]]:
         with self._store.session() as session:
             known = rows.version_content(session, app, version)
             if known is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from controller import compose
 from controller.gate import checking
@@ -24,9 +24,13 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger(__name__)
 
+# A commit may touch thousands of documents, and reports have to come in between.
+CHUNK: Final = 100
+
 
 class Reader:
-    """Follows the branch; each step is one transaction, so a restart continues where it ended."""
+    """Follows the branch. The head is noted last: after a restart what was read is read again,
+    which changes nothing."""
 
     def __init__(self, store: Store, repository: Repository, clock: Callable[[], datetime]) -> None:
         self._store = store
@@ -46,11 +50,14 @@ class Reader:
         contents = self._repository.read_many(f"{head}:{path}" for path in sorted(paths))
         texts = self._compose_texts(head, contents.values())
         sites = {site for path in paths if (site := checking.site_of(path))}
+        ordered = sorted(paths)
+        for begin in range(0, len(ordered), CHUNK):
+            with self._store.write() as session:
+                for path in ordered[begin : begin + CHUNK]:
+                    touch = touches.get(path) or Touch(head, "unknown", self._clock(), None)
+                    told = Told(touch.commit, touch.author, self._clock(), touch.request)
+                    self._take(session, path, contents.get(f"{head}:{path}"), told, texts)
         with self._store.write() as session:
-            for path in sorted(paths):
-                touch = touches.get(path) or Touch(head, "unknown", self._clock(), None)
-                told = Told(touch.commit, touch.author, self._clock(), touch.request)
-                self._take(session, path, contents.get(f"{head}:{path}"), told, texts)
             for site, commit in _newest(sites, touches, head).items():
                 rows.wanted_commit(session, site, commit, self._clock())
             rows.note_head(session, head)
