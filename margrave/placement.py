@@ -47,34 +47,37 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Placed:
-    """The nodes chosen, in a stable order, and every candidate with its reason."""
+    """The nodes chosen, in a stable order; what speaks against the others is told on demand."""
 
     chosen: tuple[str, ...]
-    candidates: tuple[Candidate, ...]
+    against: Mapping[str, str]  # by node, in the order of names; empty text where nothing does
+    existing: Collection[str]
+
+    @property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """Every node of the site with the reason why it was chosen or not."""
+        return tuple(
+            Candidate(name, name in self.chosen, self.reason(name)) for name in self.against
+        )
 
     def reason(self, node: str) -> str:
         """Why a node was chosen or not; "it is not registered" when it is no candidate."""
-        found = (one.reason for one in self.candidates if one.node == node)
-        return next(found, "it is not registered")
+        if node in self.chosen:
+            return "it has it" if node in self.existing else "it fits"
+        return self.against.get(node, "it is not registered")
 
 
 def place(wish: Wish, nodes: Sequence[Node], existing: Collection[str]) -> Placed:
     """Choose nodes. What has the deployment keeps it, unless it is drained or no longer fits."""
-    reasons = {node.name: _against(wish, node, node.name in existing) for node in nodes}
-    able = [node for node in nodes if not reasons[node.name]]
+    ordered = sorted(nodes, key=lambda node: node.name)
+    against = {node.name: _against(wish, node, node.name in existing) for node in ordered}
+    able = [node for node in ordered if not against[node.name]]
     number = wish.placement.nodes if wish.pinned is None else None
     if isinstance(number, int):
-        chosen = _some(wish, number, able, nodes, existing, reasons)
+        chosen = _some(wish, number, able, ordered, existing, against)
     else:
         chosen = [node.name for node in able]
-    taken = set(chosen)
-    return Placed(
-        tuple(sorted(taken)),
-        tuple(
-            Candidate(one.name, one.name in taken, _told(one.name, taken, existing, reasons))
-            for one in sorted(nodes, key=lambda node: node.name)
-        ),
-    )
+    return Placed(tuple(sorted(chosen)), against, existing)
 
 
 def _against(wish: Wish, node: Node, has_it: bool) -> str:
@@ -100,7 +103,7 @@ def _some(
     able: Sequence[Node],
     nodes: Sequence[Node],
     existing: Collection[str],
-    reasons: dict[str, str],
+    against: dict[str, str],
 ) -> list[str]:
     """That many nodes: first those that have it, then the active ones with the least on them."""
     kept = [node.name for node in able if node.name in existing][:number]
@@ -115,15 +118,7 @@ def _some(
     chosen = kept + [node.name for node in fresh[: max(free, 0)]]
     for node in able:
         if node.name not in chosen:
-            reasons[node.name] = (
+            against[node.name] = (
                 "it is not active" if not node.active else f"{number} nodes are enough"
             )
     return chosen
-
-
-def _told(
-    name: str, taken: Collection[str], existing: Collection[str], reasons: Mapping[str, str]
-) -> str:
-    if name not in taken:
-        return reasons[name]
-    return "it has it" if name in existing else "it fits"

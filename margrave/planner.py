@@ -19,7 +19,7 @@ from margrave.placement import Placed, Wish, place
 from margrave.planning import SitePlan, SiteView, Standing, Step, Waiting, Wanted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from margrave.documents.deployment import Deployment
     from margrave.documents.site import SiteDocument
@@ -31,39 +31,57 @@ _SETTLED: Final = (Outcome.HELD, Outcome.ROLLED_BACK)
 
 def plan(view: SiteView) -> SitePlan:
     """All steps of a site, those that may start now and those that wait with a reason."""
-    placed = {one.document.id: placement_of(view, one) for one in view.wanted}
+    mine = by_deployment(view.standing)
+    policies = {one.document.id: effective(one.document, view.document) for one in view.wanted}
+    placed = {
+        one.document.id: _placed(
+            view, one, policies[one.document.id], mine.get(one.document.id, {})
+        )
+        for one in view.wanted
+    }
     gates = Gates(view)
     steps = list(_removals(view, placed, gates))
-    for wanted in sorted(view.wanted, key=lambda one: _rank(view, one)):
-        steps += _deployment(view, wanted, placed[wanted.document.id], gates)
+    for wanted in sorted(view.wanted, key=lambda one: _rank(policies, one)):
+        key = wanted.document.id
+        steps += _deployment(view, wanted, policies[key], placed[key], mine.get(key, {}), gates)
     return SitePlan(tuple(steps), placed)
+
+
+def by_deployment(standing: Sequence[Standing]) -> dict[str, dict[str, Standing]]:
+    """Placements by deployment and node."""
+    found: dict[str, dict[str, Standing]] = {}
+    for one in standing:
+        found.setdefault(one.deployment, {})[one.node] = one
+    return found
 
 
 def effective(document: Deployment, site: SiteDocument) -> Extensions:
     """A deployment's policies, with the site's defaults where it is silent."""
-    written = document.raw["spec"].get(OURS) or {}
-    return with_defaults(written, site.raw.get("defaults") or {})
+    defaults = site.raw.get("defaults")
+    if not defaults:
+        return document.extensions
+    return with_defaults(document.raw["spec"].get(OURS) or {}, defaults)
 
 
-def placement_of(view: SiteView, wanted: Wanted) -> Placed:
+def _placed(
+    view: SiteView, wanted: Wanted, policies: Extensions, mine: Mapping[str, Standing]
+) -> Placed:
     """The nodes a deployment stands on, or is to stand on."""
     document = wanted.document
-    mine = [one for one in view.standing if one.deployment == document.id]
-    there = {one.node for one in mine if one.state is not State.DELETED}
     last = document.device_id.rpartition("/")[2]
     wish = Wish(
-        placement=effective(document, view.document).placement,
+        placement=policies.placement,
         pinned=None if last == "*" else last,
         profile_type=document.profile_type,
         constraints=document.device_constraints,
-        keeps_data=any(one.keeps_data for one in mine),
+        keeps_data=any(one.keeps_data for one in mine.values()),
     )
+    there = {node for node, one in mine.items() if one.state is not State.DELETED}
     return place(wish, view.nodes, there)
 
 
-def _rank(view: SiteView, wanted: Wanted) -> tuple[int, str]:
-    extensions = effective(wanted.document, view.document)
-    return (_PRIORITY[extensions.priority], wanted.document.name)
+def _rank(policies: Mapping[str, Extensions], wanted: Wanted) -> tuple[int, str]:
+    return (_PRIORITY[policies[wanted.document.id].priority], wanted.document.name)
 
 
 def _removals(view: SiteView, placed: Mapping[str, Placed], gates: Gates) -> Iterable[Step]:
@@ -87,24 +105,31 @@ def _removals(view: SiteView, placed: Mapping[str, Placed], gates: Gates) -> Ite
         yield gates.passed(step, Cause.RETRY if step.attempt > 1 else Cause.NEW, one, None)
 
 
-def _deployment(view: SiteView, wanted: Wanted, placed: Placed, gates: Gates) -> Iterable[Step]:
-    extensions = effective(wanted.document, view.document)
-    mine = {one.node: one for one in view.standing if one.deployment == wanted.document.id}
-    batch = Batch.of(view, wanted, placed.chosen, mine, extensions.strategy.batch)
+def _deployment(
+    view: SiteView,
+    wanted: Wanted,
+    policies: Extensions,
+    placed: Placed,
+    mine: Mapping[str, Standing],
+    gates: Gates,
+) -> Iterable[Step]:
+    batch: Batch | None = None
     for node in placed.chosen:
         one = mine.get(node)
         if one is not None and (one.busy or one.state in WORKING):
             continue
-        proposal = _proposal(wanted, node, one, extensions)
+        proposal = _proposal(wanted, node, one, policies)
         if proposal is None:
             continue
+        # Most placements rest, so the batch is looked at when the first one does not.
+        batch = batch or Batch.of(view, wanted, placed.chosen, mine, policies.strategy.batch)
         cause, step = proposal
         if cause is Cause.NEW and batch.broken:
             yield from _held(step, one)
         elif cause is Cause.TOLD:
             yield step
         else:
-            yield gates.passed(step, cause, one, extensions, batch)
+            yield gates.passed(step, cause, one, policies, batch)
 
 
 def _held(step: Step, one: Standing | None) -> Iterable[Step]:
@@ -116,11 +141,23 @@ def _held(step: Step, one: Standing | None) -> Iterable[Step]:
 
 def _proposal(wanted: Wanted, node: str, one: Standing | None, extensions: Extensions) -> _Proposal:
     """What a placement needs, whatever stands in the way; None when it rests."""
+    if one is not None and _rests(one, wanted.release):
+        return None
     blank = Step(wanted.document.id, node, None, "", to_release=wanted.release)
     if one is None or one.state is State.DELETED:
         why = "wanted here" if one is None else "wanted here again"
         return Cause.NEW, replace(blank, kind=Kind.INSTALL, why=why, new_placement=True)
     return _BY_STATE[one.state](replace(blank, from_release=one.release), one, extensions)
+
+
+def _rests(one: Standing, release: str) -> bool:
+    """It runs as wanted and was told so: the common case, decided without making a step."""
+    return (
+        one.release == release
+        and one.state is State.INSTALLED
+        and one.outcome is Outcome.SUCCEEDED
+        and not one.drift
+    )
 
 
 def _pending(step: Step, one: Standing, _: Extensions) -> _Proposal:
