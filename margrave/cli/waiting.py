@@ -59,17 +59,21 @@ def has_ended(deployment: Row, placements: Iterable[Row], goal: Goal) -> bool:
         failed = [one for one in placements if one["state"] == "FAILED"]
         return any(_moved(one, goal) for one in failed)
     alive = [one for one in placements if one["state"] != "DELETED"]
-    return bool(alive) and all(_settled(one, deployment, goal) for one in alive)
+    if not alive or not all(_settled(one, deployment) for one in alive):
+        return False
+    if goal.action not in {"retry", "release"}:
+        return True
+    # The runner takes up all of a deployment at once. A placement that is held again looks as it
+    # did before, so one that moved is enough, and where nothing had to be done none will.
+    return any(_moved(one, goal) for one in alive) or succeeded(deployment, alive)
 
 
-def _settled(placement: Row, deployment: Row, goal: Goal) -> bool:
-    if placement["wanted_revision"] != deployment["revision"]:
-        return False
-    if placement["outcome"] not in ENDED or placement["state"] not in {"INSTALLED", "FAILED"}:
-        return False
-    if goal.action in {"retry", "release"}:
-        return _moved(placement, goal) or placement["outcome"] == "succeeded"
-    return True
+def _settled(placement: Row, deployment: Row) -> bool:
+    return (
+        placement["wanted_revision"] == deployment["revision"]
+        and placement["outcome"] in ENDED
+        and placement["state"] in {"INSTALLED", "FAILED"}
+    )
 
 
 def _moved(placement: Row, goal: Goal) -> bool:

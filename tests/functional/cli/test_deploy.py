@@ -309,6 +309,24 @@ def test_retry_is_not_judged_by_the_old_failure(run: Run, known: FakeController)
     assert run("deployment", "retry", "storefront", "--wait").code == 0
 
 
+def test_retry_ends_when_one_failed_again_and_the_other_is_held_again(
+    run: Run, known: FakeController
+) -> None:
+    """The held one looks as before; the one that was tried tells that all has ended."""
+    failed = {"outcome": "rolled-back"}
+    rows = [
+        [placement(HARBOR, **failed, since=since), placement(HARBOR, node="n2", outcome="held")]
+        for since in ("2030-01-01T00:00:00Z", "2030-01-01T00:00:00Z", "2030-01-01T00:01:00Z")
+    ]
+    known.does(
+        "GET",
+        f"{LIST}/{HARBOR}/placements",
+        lambda _: (200, {"items": rows.pop(0) if len(rows) > 1 else rows[0], "next": None}),
+    )
+
+    assert run("deployment", "retry", "storefront", "--wait", "--timeout", "5s").code == 1
+
+
 def test_a_controller_that_restarts_is_waited_for(run: Run, known: FakeController) -> None:
     """503 in the middle is not the end."""
     answers: list[Answer] = [(503, {"detail": "starting"}), (200, deployment("harbor", HARBOR))]
