@@ -78,7 +78,8 @@ def _placement_step(one: dict[str, Any]) -> dict[str, Any]:
     where = f"{one['node']}: {one['state']}, {one['outcome']}"
     waiting, error = one["waiting"], one["error"]
     if waiting:
-        where += f", waits for {waiting.get('for')} until {waiting.get('until') or 'it is there'}"
+        until = waiting.get("until")
+        where += f", waits for {waiting.get('for')}" + (f" until {until}" if until else "")
     if error:
         where += f"; {error.get('class')}: {error.get('message')}"
     elif one["reason"]:

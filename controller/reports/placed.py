@@ -135,7 +135,8 @@ def _transition(data: PlacementData, before: Stand | None, at: datetime) -> dict
         "revision": revision,
         "version": version,
         "commit": data.commit,
-        "error": data.error,
+        # The placement keeps its last error; in the history it belongs to the step that failed.
+        "error": data.error if data.to is State.FAILED else None,
         "irregular": _irregular(data, before),
     }
 
