@@ -13,7 +13,6 @@ from controller.publish.materials import Materials
 from controller.store import commands, documents, requests
 from controller.store.commands import Order
 from controller.store.freshness import Moment
-from controller.store.shapes import stamp
 from controller.store.words import RANK, Action, CommandKind, RequestState
 from margrave import digest, durations
 from margrave.errors import Conflict, DocumentError
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from margrave.findings import Finding
 
 RETRY_AFTER = 10  # seconds: a queue that is full moves by some requests in that time
-SECONDS_EACH = 1  # what a request takes at most when nothing has to be waited for
 _COMMANDS = {
     Action.RETRY: CommandKind.RETRY,
     Action.CANCEL: CommandKind.CANCEL,
@@ -176,18 +174,7 @@ class Admission:
             requests.move(session, values["id"], RequestState.PUBLISHED, now)
         resource = requests.one(session, values["id"])
         assert resource is not None
-        return self._answer(resource)
-
-    def _answer(self, resource: Mapping[str, Any]) -> dict[str, Any]:
-        position = resource["position"]
-        eta = self._clock() + timedelta(seconds=SECONDS_EACH * position) if position else None
-        return {
-            "id": resource["id"],
-            "deployments": resource["deployments"],
-            "position": position,
-            "eta": stamp(eta),
-            "plan": resource["plan"],
-        }
+        return _answer(resource)
 
     def _decide(self, session: Session, read: Create | Act, who: Identity) -> Decision:
         materials = Materials(self._store, images=None)
@@ -212,7 +199,11 @@ def _again(known: Mapping[str, Any], body: Mapping[str, Any], key: str) -> dict[
     """The answer that the same request had before."""
     if known["body"] != dict(body):
         raise Conflict(f'the Idempotency-Key "{key}" was used for another request', "use a new key")
-    resource = known["resource"]
+    return _answer(known["resource"])
+
+
+def _answer(resource: Mapping[str, Any]) -> dict[str, Any]:
+    """What 202 tells of a request."""
     names: Sequence[str] = ("id", "deployments", "position", "eta", "plan")
     return {name: resource[name] for name in names}
 

@@ -131,6 +131,8 @@ def _ports(
     findings = []
     for other in others:
         shared = wanted & set(other.needs.get("ports", ()))
+        if not other.takes_its_name:
+            continue  # it is leaving, and what leaves goes before what comes
         if not shared or (step.standing and other.id == step.standing.id):
             continue
         on = sorted(set(chosen) & _nodes_of(other, site))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from margrave.errors import MargraveError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 BRANCH: Final = "refs/heads/main"
@@ -67,6 +67,17 @@ class GitCommand:
         """Git's output as text without the final newline."""
         return self(*arguments).decode("utf-8", "replace").rstrip("\n")
 
+    def blobs(
+        self, names: Iterable[str], extra: Mapping[str, str] | None = None
+    ) -> dict[str, bytes | None]:
+        """Many blobs at once by their names (ids, or `commit:path`), None for what is not there."""
+        wanted = [name for name in names if "\n" not in name]
+        if not wanted:
+            return {}
+        asked = "".join(f"{name}\n" for name in wanted).encode("utf-8", "surrogateescape")
+        output = self("cat-file", "--batch", stdin=asked, extra=extra)
+        return dict(zip(wanted, _blobs(output), strict=True))
+
     def holds(self, *arguments: str) -> bool:
         """Whether Git says yes (status 0)."""
         try:
@@ -93,6 +104,20 @@ def environment(more: Mapping[str, str]) -> dict[str, str]:
         "GIT_ALLOW_PROTOCOL": "https:http:ssh:file",
         "LC_ALL": "C",
     }
+
+
+def _blobs(output: bytes) -> Iterator[bytes | None]:
+    position = 0
+    while position < len(output):
+        end = output.index(b"\n", position)
+        header = output[position:end].split(b" ")
+        position = end + 1
+        if header[-1] == b"missing":
+            yield None
+            continue
+        size = int(header[-1])
+        yield output[position : position + size]
+        position += size + 1
 
 
 def _verb(arguments: Sequence[str]) -> str:

@@ -13,6 +13,7 @@ from margrave.findings import Finding
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+_FILES: Final = ("100644", "100755")
 _QUARANTINE: Final = (
     "GIT_QUARANTINE_PATH",
     "GIT_OBJECT_DIRECTORY",
@@ -36,9 +37,10 @@ class Pushed:
         found = [self._unfit(path, mode) for path, (mode, _) in entries.items()]
         findings = [one for one in found if one is not None]
         sources: dict[str, str] = {}
+        blobs = self._git.blobs({blob for _, blob in entries.values()}, self._extra)
         for path, (mode, blob) in entries.items():
-            if mode in ("100644", "100755"):
-                data = self._run("cat-file", "blob", blob)
+            data = blobs.get(blob)
+            if mode in _FILES and data is not None:
                 findings += checking.check_file(path, data)
                 if path.startswith("deployments/"):
                     sources |= {one.decode(): path for one in checking.SOURCE.findall(data)}
@@ -83,7 +85,7 @@ class Pushed:
         return found
 
     def _unfit(self, path: str, mode: str) -> Finding | None:
-        if mode not in ("100644", "100755"):
+        if mode not in _FILES:
             return Finding("", "is a link or a submodule", "put the file itself here", file=path)
         return None
 
@@ -107,14 +109,14 @@ class Pushed:
 
     def _git_folder(self, commit: str, folder: str) -> dict[str, File]:
         listed = self._run("ls-tree", "-r", "-z", "--full-tree", commit, "--", folder)
-        found = {}
-        for line in _texts(listed):
-            about, _, path = line.partition("\t")
-            mode, kind, blob = about.split()
-            if kind == "blob" and mode != "120000":
-                data = self._run("cat-file", "blob", blob)
-                found[path.removeprefix(f"{folder}/")] = File(data, mode == "100755")
-        return found
+        lines = [line.partition("\t") for line in _texts(listed)]
+        entries = {path: about.split() for about, _, path in lines}
+        files = {path: one for path, one in entries.items() if one[0] in _FILES}
+        blobs = self._git.blobs({one[2] for one in files.values()}, self._extra)
+        return {
+            path.removeprefix(f"{folder}/"): File(blobs[one[2]] or b"", one[0] == "100755")
+            for path, one in files.items()
+        }
 
     def _run(self, *arguments: str) -> bytes:
         return self._git(*arguments, extra=self._extra)

@@ -124,13 +124,7 @@ class Repository:
 
     def read_many(self, names: Iterable[str]) -> dict[str, bytes | None]:
         """Blobs by their names (ids, or `commit:path`), None for what is not there."""
-        wanted = [name for name in names if "\n" not in name]
-        if not wanted:
-            return {}
-        request = "".join(f"{name}\n" for name in wanted).encode("utf-8", "surrogateescape")
-        return dict(
-            zip(wanted, _blobs(self.git("cat-file", "--batch", stdin=request)), strict=True)
-        )
+        return self.git.blobs(names)
 
     def touches(self, old: str | None, new: str) -> dict[str, Touch]:
         """For each path below the sites' folders, the commit after `old` that last changed it."""
@@ -215,20 +209,6 @@ class Repository:
         listed = self.git.text("for-each-ref", "--format=delete %(refname)", "refs/margrave")
         if listed:
             self.git("update-ref", "--stdin", stdin=f"{listed}\n".encode())
-
-
-def _blobs(output: bytes) -> Iterator[bytes | None]:
-    position = 0
-    while position < len(output):
-        end = output.index(b"\n", position)
-        header = output[position:end].split(b" ")
-        position = end + 1
-        if header[-1] == b"missing":
-            yield None
-            continue
-        size = int(header[-1])
-        yield output[position : position + size]
-        position += size + 1
 
 
 def _trailer(text: str, name: str) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, select, tuple_
@@ -12,6 +13,8 @@ from controller.store.freshness import Moment
 from controller.store.models import Deployment, Request, RequestDeployment
 from controller.store.shapes import stamp
 from controller.store.words import OPEN, EventKind, RequestState
+from margrave.errors import DocumentError
+from margrave.findings import Finding, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -59,7 +62,7 @@ def listing(
     if after is not None:
         query = query.where(Request.number < after)
     if state is not None:
-        query = query.where(Request.state == RequestState(state))
+        query = query.where(Request.state == _state(state))
     return [((row.number,), _shape(session, row)) for row in session.scalars(query).all()]
 
 
@@ -129,6 +132,13 @@ def cancel(session: Session, request_id: str, now: datetime) -> bool:
     return True
 
 
+def _state(word: str) -> RequestState:
+    words = [one.value for one in RequestState]
+    if word not in words:
+        raise DocumentError([Finding("/state", f'"{word}" is not one', did_you_mean(word, words))])
+    return RequestState(word)
+
+
 def _give_up(session: Session, row: Request, now: datetime) -> None:
     """Deployments that a request was to create, and that now never come, are DELETED."""
     for entry in _concerned(session, [row.number]).get(row.number, []):
@@ -169,7 +179,9 @@ def position(session: Session, rank: int, number: int) -> int:
 
 
 def _shape(session: Session, row: Request) -> dict[str, Any]:
-    queued = row.state in OPEN
+    place = position(session, row.rank, row.number) if row.state in OPEN else None
+    # A request takes a second at most when nothing has to be waited for.
+    eta = row.created_at + timedelta(seconds=place) if place else None
     return {
         "id": row.id,
         "action": row.action.value,
@@ -177,8 +189,8 @@ def _shape(session: Session, row: Request) -> dict[str, Any]:
         "state": row.state.value,
         "priority": row.priority.value,
         "reason": row.reason,
-        "position": position(session, row.rank, row.number) if queued else None,
-        "eta": None,
+        "position": place,
+        "eta": stamp(eta),
         "commit": row.commit,
         "deployments": _concerned(session, [row.number]).get(row.number, []),
         "plan": row.plan,
