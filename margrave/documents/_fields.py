@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from typing import Annotated, Any, Final
+from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
-from margrave import durations
+from margrave import durations, windows
 from margrave.errors import MargraveError
-from margrave.names import LABEL_CURE, is_label, is_uuid
+from margrave.names import LABEL, LABEL_CURE, UUID, is_label, is_uuid
 
 APPLICATION_ID: Final = re.compile(r"[-a-z0-9]{1,200}")
 # SemVer 2.0 without a leading v; Margo writes `_` for `+`, which no registry tag may hold.
@@ -34,6 +35,11 @@ def _matches(pattern: re.Pattern[str], message: str, cure: str) -> AfterValidato
     )
 
 
+def _shown(pattern: str) -> Any:
+    """The same rule for JSON Schema, where a pattern has no sentence of its own."""
+    return Field(json_schema_extra={"pattern": f"^({pattern})$"})
+
+
 def _duration(read: Any) -> AfterValidator:
     def check(text: str) -> str:
         try:
@@ -45,26 +51,54 @@ def _duration(read: Any) -> AfterValidator:
     return AfterValidator(check)
 
 
+def _cron(text: str) -> str:
+    try:
+        windows.check_cron(text)
+    except MargraveError as error:
+        raise ValueError(f"is no schedule | {error.cure}") from error
+    return text
+
+
+def is_zone(name: str) -> bool:
+    """Whether the machine's table of time zones knows the name."""
+    try:
+        ZoneInfo(name)
+    except (KeyError, ValueError, OSError):  # not found; not a path inside; a folder's name
+        return False
+    return True
+
+
 ApplicationId = Annotated[
-    str, _matches(APPLICATION_ID, "is not an application id", "small letters, digits, dashes")
+    str,
+    _matches(APPLICATION_ID, "is not an application id", "small letters, digits, dashes"),
+    _shown(APPLICATION_ID.pattern),
 ]
 ComponentName = Annotated[
-    str, _matches(_COMPONENT, "is not a component name", "small letters, digits, inner dashes")
+    str,
+    _matches(_COMPONENT, "is not a component name", "small letters, digits, inner dashes"),
+    _shown(_COMPONENT.pattern),
 ]
 Label = Annotated[
-    str, AfterValidator(lambda text: _rule(is_label(text), "is not a name", LABEL_CURE, text))
+    str,
+    AfterValidator(lambda text: _rule(is_label(text), "is not a name", LABEL_CURE, text)),
+    _shown(LABEL),
 ]
 Uuid = Annotated[
     str,
     AfterValidator(
         lambda text: _rule(is_uuid(text), "is not a UUID", "write hex groups 8-4-4-4-12", text)
     ),
+    _shown(UUID),
 ]
 SemVer = Annotated[
-    str, _matches(SEMVER, "is not a semantic version", "write such as 1.2.3, without a v")
+    str,
+    _matches(SEMVER, "is not a semantic version", "write such as 1.2.3, without a v"),
+    _shown(SEMVER.pattern),
 ]
 DeviceId = Annotated[
-    str, _matches(_DEVICE, "is not a device id", "write <site>/<node>, or <site>/* for any node")
+    str,
+    _matches(_DEVICE, "is not a device id", "write <site>/<node>, or <site>/* for any node"),
+    _shown(_DEVICE.pattern),
 ]
 OciRepository = Annotated[
     str,
@@ -76,9 +110,15 @@ OciRepository = Annotated[
             text,
         )
     ),
+    _shown(r"oci://[\s\S]+"),
 ]
-Duration = Annotated[str, _duration(durations.seconds)]
-MargoDuration = Annotated[str, _duration(durations.margo_seconds)]
+Duration = Annotated[str, _duration(durations.seconds), _shown(durations.PATTERN)]
+Cron = Annotated[str, AfterValidator(_cron), _shown(r"\s*\S+(\s+\S+){4}\s*")]
+TimeZone = Annotated[
+    str,
+    AfterValidator(lambda text: _rule(is_zone(text), "is no time zone", "Europe/Oslo", text)),
+]
+MargoDuration = Annotated[str, _duration(durations.margo_seconds), _shown(durations.MARGO_PATTERN)]
 
 
 def sorted_version(text: str) -> tuple[Any, ...]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, ConfigDict, Field
 
-from margrave.documents._fields import Duration, Label
+from margrave.documents._fields import Cron, Duration, Label, TimeZone
 from margrave.documents._reading import Part
 from margrave.error_classes import ErrorClass
 
@@ -15,6 +15,18 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _BATCH = re.compile(r"all|canary|[1-9][0-9]{0,5}|([1-9][0-9]?|100)%")
+_BATCH_SHOWN: Any = {
+    "anyOf": [
+        {"type": "string", "pattern": f"^({_BATCH.pattern})$"},
+        {"type": "integer", "minimum": 1, "maximum": 999_999},
+    ]
+}
+# The deployment's reader says it with a sentence; in a schema it is a condition.
+_URGENT_SHOWN: Any = {
+    "if": {"properties": {"priority": {"const": "urgent"}}, "required": ["priority"]},
+    "then": {"properties": {"reason": {"type": "string", "minLength": 1}}, "required": ["reason"]},
+}
+_CLASSES_SHOWN: Any = {"propertyNames": {"enum": [one.value for one in ErrorClass]}}
 
 
 def _batch(text: str | int) -> str | int:
@@ -58,13 +70,19 @@ class Strategy(Part):
     """How an update goes over the nodes, and over a node."""
 
     update: Literal["auto", "stop-first", "start-first"] = "auto"
-    batch: Annotated[str | int, AfterValidator(_batch)] = "canary"
+    batch: Annotated[str | int, AfterValidator(_batch), Field(json_schema_extra=_BATCH_SHOWN)] = (
+        "canary"
+    )
 
 
 class Failure(Part):
     """What follows a failed attempt."""
 
-    retries: Annotated[dict[str, Annotated[int, Field(ge=0)]], AfterValidator(_class_retries)] = {}
+    retries: Annotated[
+        dict[str, Annotated[int, Field(ge=0)]],
+        AfterValidator(_class_retries),
+        Field(json_schema_extra=_CLASSES_SHOWN),
+    ] = {}
     backoff: Duration = "5s"
     then: Literal["rollback", "hold"] = "rollback"
 
@@ -79,13 +97,15 @@ class Health(Part):
 class Window(Part):
     """A repeating span of time in which work may start."""
 
-    cron: str
+    cron: Cron
     duration: Duration
-    timezone: str | None = None
+    timezone: TimeZone | None = None
 
 
 class Extensions(Part):
     """All additions with their defaults."""
+
+    model_config = ConfigDict(json_schema_extra=_URGENT_SHOWN)
 
     version: str | None = None
     placement: Placement = Placement()

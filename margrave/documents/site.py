@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from margrave import yaml_text
-from margrave.documents._fields import Label
+from margrave.documents._fields import Label, TimeZone
 from margrave.documents._reading import Part, findings_of
 from margrave.documents.extensions import Defaults, Policy, Window
 from margrave.errors import DocumentError
@@ -32,7 +31,7 @@ class SitePart(Part):
     """The whole document; each key is optional."""
 
     labels: dict[str, str] = {}
-    timezone: str = "UTC"
+    timezone: TimeZone = "UTC"
     windows: list[Window] = []
     policy: Policy = Policy()
     paused: Paused | None = None
@@ -92,10 +91,6 @@ def read_site(data: bytes | str, file: str = "") -> SiteDocument:
     """The checked document, or DocumentError with every finding."""
     parsed = yaml_text.parse(data, file)
     part, findings = findings_of(parsed, SitePart)
-    if part is not None and not _is_zone(part.timezone):
-        findings.append(
-            parsed.finding(("timezone",), f'"{part.timezone}" is no time zone', "Europe/Oslo")
-        )
     if findings or part is None:
         raise DocumentError(findings)
     return SiteDocument(part, parsed.value)
@@ -104,11 +99,3 @@ def read_site(data: bytes | str, file: str = "") -> SiteDocument:
 def render_site(value: Mapping[str, Any]) -> bytes:
     """The document's one text."""
     return yaml_text.dump(dict(value)).encode()
-
-
-def _is_zone(name: str) -> bool:
-    try:
-        ZoneInfo(name)
-    except (KeyError, ValueError, OSError):  # not found; not a path inside; a folder's name
-        return False
-    return True
