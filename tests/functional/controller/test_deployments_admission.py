@@ -10,9 +10,12 @@ import pytest
 
 from controller.access.identity import Identity, Role
 from controller.admission import QueueFull
-from controller.store import fleet
+from controller.store import aggregate, deployments, fleet
+from controller.store.freshness import Moment
+from controller.store.models import Placement
 from margrave.documents.deployment import read_deployment
 from margrave.errors import Conflict, DocumentError
+from margrave.lifecycle import Outcome, State
 from tests.support.registry import FakeRegistry
 from tests.support.works import ADA, Works
 
@@ -267,3 +270,67 @@ def test_pause_and_drain_travel_in_git(works: Works) -> None:
     with pytest.raises(Conflict, match="still has a deployment"):
         works.sites.remove("harbor", ADA)
     works.sites.remove("depot", ADA)
+
+
+def test_ports_of_what_leaves_are_free(works: Works) -> None:
+    """A deployment that is being deleted does not stand in the way of its successor."""
+    with_nodes(works, "harbor", "harbor-1")
+    one = works.create("harbor")["deployments"][0]
+    works.publisher.publish_all()
+    with works.store.write() as session:
+        key = deployments.find(session, one["id"])
+        assert key is not None
+        running = {
+            "state": State.INSTALLED,
+            "outcome": Outcome.SUCCEEDED,
+            "revision": key.revision,
+            "since": works.clock(),
+            "updated_at": works.clock(),
+        }
+        session.add(Placement(deployment=key.key, node="harbor-1", incarnation=1, **running))
+        session.flush()
+        aggregate.settle(session, key.key, works.clock())
+    works.act("delete", one["id"])
+    works.publisher.publish_all()
+    with works.store.session() as session:
+        leaving = deployments.find(session, one["id"])
+    assert leaving is not None
+    assert leaving.state is not State.DELETED
+    works.create("harbor")
+
+
+def test_wanted_revision_opens_the_outcome(works: Works) -> None:
+    """Another revision in Git makes outcomes pending; going back to what runs closes them."""
+    one = works.create("harbor", version="1.0.0")["deployments"][0]
+    works.publisher.publish_all()
+    with works.store.write() as session:
+        key = deployments.find(session, one["id"])
+        assert key is not None
+        running = {
+            "state": State.INSTALLED,
+            "outcome": Outcome.SUCCEEDED,
+            "revision": key.revision,
+            "since": works.clock(),
+            "updated_at": works.clock(),
+        }
+        session.add(Placement(deployment=key.key, node="harbor-1", incarnation=1, **running))
+        session.flush()
+        aggregate.settle(session, key.key, works.clock())
+
+    def outcome() -> str:
+        with works.store.session() as session:
+            found = deployments.find(session, one["id"])
+            assert found is not None
+            moment = Moment(works.clock())
+            return str(deployments.resource(session, found.key, moment)["outcome"])
+
+    assert outcome() == "succeeded"
+    works.act("update", one["id"], drift="report")
+    works.publisher.publish_all()
+    assert outcome() == "succeeded", "a change of policy is no new revision"
+    works.act("update", one["id"], version="1.2.0")
+    works.publisher.publish_all()
+    assert outcome() == "pending"
+    works.act("rollback", one["id"], to="1.0.0")
+    works.publisher.publish_all()
+    assert outcome() == "succeeded"
