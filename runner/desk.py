@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from margrave.errors import Conflict
+from margrave.lifecycle import State
 from runner.outbox.sender import append_snapshot
 from runner.ports import Onboarding
 from runner.reconcile.commands import forget_placements
 from runner.reconcile.loop import Reconciler
 from runner.reconcile.observe import Observer
-from runner.store import Store, Transaction, outbox, site
+from runner.store import Placement, Store, Transaction, outbox, placements, site
 from runner.store.nodes import Nodes
 from runner.store.resources import site_resource
 
@@ -65,9 +67,16 @@ class Desk:
         """Fetch and work until nothing is due and nothing is at work."""
         return self._reconciler.once(_ONCE_SECONDS)
 
-    def remove_node(self, name: str) -> None:
-        """Take a node off; what stands on it has to be taken off before."""
+    def remove_node(self, name: str, *, forget: bool) -> None:
+        """Take a node off; what stands on it is taken off before, or forgotten in so many words."""
         self._nodes.get(name)
+        with self._store.read() as tx:
+            on_it = [one.name for one in placements.newest(tx) if _stands_on(one, name)]
+        if on_it and not forget:
+            raise Conflict(
+                f"{name} still has {', '.join(sorted(on_it))}",
+                "drain it first, or remove it with forget=true when it will not come back",
+            )
         self._onboarding.remove(name)
         with self._reconciler.turn:
             forget_placements(self._store, name)
@@ -84,6 +93,10 @@ class Desk:
             outbox.append(tx, "site", after)
         self._reconciler.wake()
         return after
+
+
+def _stands_on(one: Placement, node: str) -> bool:
+    return one.node == node and one.state is not State.DELETED
 
 
 def _highest(tx: Transaction) -> int:

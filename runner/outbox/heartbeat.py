@@ -50,11 +50,19 @@ class Heart:
             self.trouble = str(error)
             return
         self.trouble = ""
+        self._hear_of_epoch(answer.get("epoch"))
         head = answer.get("head")
         if isinstance(head, str) and head:
             self._on_head(head)
         for command in answer.get("commands") or ():
             self._on_command(command)
+
+    def _hear_of_epoch(self, epoch: object) -> None:
+        with self._store.read() as tx:
+            known = site.site_state(tx).known_epoch
+        if isinstance(epoch, int) and epoch > known:
+            with self._store.write() as tx:
+                site.hear_of_epoch(tx, epoch)
 
     def _body(self) -> dict[str, Any]:
         with self._store.read() as tx:

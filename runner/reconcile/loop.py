@@ -20,6 +20,8 @@ _log = logging.getLogger(__name__)
 
 # A tick without cause is cheap, and an oversight is healed by it.
 _LONGEST_REST: Final = 30.0
+# What is due at this moment is due in the next tick too: without a pause it would spin.
+_SHORTEST_REST: Final = 0.02
 _AFTER_A_DEFECT: Final = 5.0
 _ROUNDS_OF_ONCE: Final = 200
 
@@ -47,7 +49,7 @@ class Reconciler:
             for step in STEPS:
                 rest = min(rest, _rest(step(tick), self._clock()))
             self.last_tick = self._clock()
-            return tick, rest
+            return tick, max(rest, _SHORTEST_REST)
 
     def once(self, timeout: float) -> dict[str, object]:
         """Fetch, and tick until nothing is due and nothing is at work; what is left waits."""

@@ -11,8 +11,8 @@ import random
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, Final
 
 from margrave.documents.extensions import Extensions
 from margrave.documents.site import SiteDocument
@@ -39,6 +39,8 @@ from runner.store import (
 )
 from runner.store import operations as rows
 from runner.store.resources import site_resource
+
+_ANSWER_GRACE: Final = timedelta(seconds=60)
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,7 @@ class Operations:
         self._policy = policy
         self._wake = wake
         self._jitter = jitter
+        self._sent: dict[str, datetime] = {}  # when each running call was handed over
 
     def begin(self, steps: Sequence[Step], nodes: Mapping[str, Node]) -> int:
         """Start what is due; how many there were."""
@@ -95,15 +98,21 @@ class Operations:
     def repeat(self, nodes: Mapping[str, Node], *, back: frozenset[str] = frozenset()) -> int:
         """Make calls again that did not end, when it is their time or their node is back."""
         with self._store.write() as tx:
+            running = {"state": OperationState.RUNNING, "next_try_at": None}
             due = [
-                rows.change(tx, one.id, state=OperationState.RUNNING, next_try_at=None)
+                rows.change(tx, one.id, **running)
                 for one in rows.unfinished(tx)
-                if one.state is OperationState.WAITING
-                and one.node in nodes
-                and (one.node in back or one.next_try_at is None or one.next_try_at <= tx.now)
+                if one.node in nodes and self._is_due(one, tx.now, back)
             ]
         self._send(due, nodes)
         return len(due)
+
+    def _is_due(self, one: Operation, now: datetime, back: frozenset[str]) -> bool:
+        if one.state is OperationState.WAITING:
+            return one.node in back or one.next_try_at is None or one.next_try_at <= now
+        sent = self._sent.get(one.id)
+        # An answer that never came, from a call that was never handed over or got lost inside.
+        return sent is None or now - sent > timedelta(seconds=one.deadline) + _ANSWER_GRACE
 
     def running(self) -> bool:
         """Whether a call is on its way."""
@@ -132,6 +141,7 @@ class Operations:
 
     def finish(self, result: Result) -> None:
         """A result has come, from whatever thread: write what follows from it."""
+        sent = self._sent.get(result.operation)
         with self._store.write() as tx:
             operation = rows.find(tx, result.operation)
             if operation is None or operation.state is not OperationState.RUNNING:
@@ -142,6 +152,9 @@ class Operations:
             extensions = self._extensions(operation.deployment)
             case = Case(placement, operation, result, extensions, tx.now, self._jitter)
             self._write(tx, case, settle(case))
+        # Only now: while it is running and not among the sent, it would be called again.
+        if self._sent.get(result.operation) is sent:
+            self._sent.pop(result.operation, None)
         self._wake()
 
     def _write(self, tx: Transaction, case: Case, settlement: Settlement) -> None:
@@ -235,6 +248,8 @@ class Operations:
             except MargraveError as error:
                 self.finish(_refused(one, error, self._store.clock()))
         if calls:
+            now = self._store.clock()
+            self._sent |= {one.operation: now for one in calls}
             self._executor.start(calls, self._journal.add, self.finish)
 
     def _call(self, one: Operation, node: Node) -> Call:

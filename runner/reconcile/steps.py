@@ -137,7 +137,8 @@ def _view(tick: Tick) -> SiteView:
 def _next_try(tick: Tick) -> float | None:
     """Seconds until the first unfinished call is to be made again."""
     with tick.parts.store.read() as tx:
-        times = [one.next_try_at for one in operations.unfinished(tx) if one.next_try_at]
+        unfinished = [one for one in operations.unfinished(tx) if one.node in tick.nodes]
+        times = [one.next_try_at for one in unfinished if one.next_try_at]
         return max(0.0, (min(times) - tx.now).total_seconds()) if times else None
 
 

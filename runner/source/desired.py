@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from margrave.documents.deployment import Deployment
@@ -24,7 +25,11 @@ class Desired:
 
     def deployment(self, identifier: str) -> Deployment | None:
         """The document with this id, or None: it is not wanted."""
-        return next((one for one in self.deployments if one.id == identifier), None)
+        return self._by_id.get(identifier)
+
+    @cached_property
+    def _by_id(self) -> dict[str, Deployment]:
+        return {one.id: one for one in self.deployments}
 
 
 class Halted(MargraveError):

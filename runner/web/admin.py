@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Protocol
 
-from flask import Flask, Response, jsonify
+from flask import Flask, Response, jsonify, request
 
 from margrave.errors import DocumentError, Refused
 from margrave.findings import Finding
@@ -37,7 +37,7 @@ class Desk(Protocol):
     def once(self) -> dict[str, Any]:
         """Fetch and work until nothing is due."""
 
-    def remove_node(self, name: str) -> None:
+    def remove_node(self, name: str, *, forget: bool) -> None:
         """Take a node off the site."""
 
     def changed(self) -> None:
@@ -94,7 +94,8 @@ def _nodes(app: Flask, desk: Desk, onboarding: Onboarding) -> None:
 
     @app.delete("/nodes/<name>")
     def remove(name: str) -> tuple[str, int]:
-        desk.remove_node(check_label(name, "node"))
+        forget = request.args.get("forget") == "true"
+        desk.remove_node(check_label(name, "node"), forget=forget)
         return "", 204
 
 

@@ -254,6 +254,29 @@ def test_a_site_without_git_goes_on(running: World) -> None:
     assert running.placements()["harbor-2"].drift == []
 
 
+def test_a_node_with_work_on_it_is_not_taken_off_by_mistake(running: World) -> None:
+    """Containers that nobody looks after would stay behind."""
+    desk = running.runner.admin.test_client()
+    answer = desk.delete("/nodes/harbor-1")
+    assert answer.status_code == 409
+    assert "storefront" in answer.get_json()["detail"]
+    assert desk.delete("/nodes/harbor-9").status_code == 404
+
+
+def test_an_answer_that_is_never_given_is_asked_for_again(running: World) -> None:
+    """A call that was noted but not handed over is made in the next tick."""
+    running.executor.start, start = lambda *_: None, running.executor.start
+    running.repository.deploy("1.1.0")
+    running.repository.push()
+    running.runner.work.watch.look(hinted=True)
+    running.runner.work.reconciler.tick()
+    assert running.placements()["harbor-1"].state is State.UPDATING
+    running.executor.start = start
+    running.runner.work.operations._sent.clear()
+    running.settle()
+    assert set(running.versions().values()) == {"1.1.0"}
+
+
 def test_a_second_look_changes_and_tells_nothing(running: World) -> None:
     """When all is as it should be, a tick is silent."""
     with running.runner.ground.store.read() as tx:
