@@ -114,7 +114,11 @@ NODES: Final[Columns] = [
     ("ARCH", field("capabilities.architecture")),
     *pick("last_seen"),
 ]
-SOURCES: Final[Columns] = pick("name", "url", "ref", "path", "commit", "apps", "synced_at")
+SOURCES: Final[Columns] = [
+    *pick("name", "url", "ref", "path"),
+    ("COMMIT", short("commit")),
+    *pick("synced_at", "error"),
+]
 FINDINGS: Final[Columns] = [
     ("SEVERITY", lambda row: row.get("severity") or "error"),
     *pick("file", "line", "pointer"),

@@ -106,13 +106,20 @@ class Follower:
         """Whether all succeeded, and the placements as they ended."""
         request = self._until(partial(self._published, goal.request))
         seen = time.monotonic()
-        good = True
-        rows: list[Row] = []
+        done: dict[str, Ended] = {}
+        self._until(partial(self._all_ended, goal, request, seen, done))
+        ends = [done[name] for name in goal.deployments]
+        good = all(succeeded(one, placements) for one, placements in ends)
+        return good, [row for _, placements in ends for row in placements]
+
+    def _all_ended(self, goal: Goal, request: Row, seen: float, done: dict[str, Ended]) -> Any:
+        """Looks at each that has not ended, so that all are shown as they go."""
         for name in goal.deployments:
-            one, placements = self._until(partial(self._ended, name, request, goal, seen))
-            good = good and succeeded(one, placements)
-            rows += placements
-        return good, rows
+            if name not in done:
+                found = self._ended(name, request, goal, seen)
+                if found is not None:
+                    done[name] = found
+        return done if len(done) == len(goal.deployments) else None
 
     def _published(self, request: str) -> Row | None:
         self._missing = f"request {request}, which is not published"
