@@ -160,7 +160,9 @@ class Follower:
             text = f"{one['state']} {one['outcome']}"
             if self._shown.get(key) != text:
                 self._shown[key] = text
-                why = tables.trouble(one)
+                # While it is under way its error and reason may still be those of the last attempt.
+                over = one["outcome"] in ENDED or one.get("waiting")
+                why = tables.trouble(one) if over else None
                 place = f"{deployment['site']}/{one['node']}"
                 self._tell(f"{place}  {text}" + (f"  {why}" if why else ""))
 
