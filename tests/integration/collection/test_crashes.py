@@ -22,7 +22,14 @@ def _kill_at(shop: Shop, phase: str, step: Step) -> None:
     running.results()
 
 
-@pytest.mark.parametrize("phase", ["prefetch", "switch", "commit"])
+@pytest.mark.parametrize(
+    "phase",
+    [
+        pytest.param("prefetch", marks=pytest.mark.full),
+        "switch",
+        pytest.param("commit", marks=pytest.mark.full),
+    ],
+)
 def test_an_update_killed_is_finished_by_the_same_call(shop: Shop, phase: str) -> None:
     """The same call asked again ends as if nothing had happened, and nothing is doubled."""
     update = shop.update("1.1.0", **shop.fence(2))
