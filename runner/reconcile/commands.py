@@ -191,6 +191,7 @@ def _anew(one: Placement) -> dict[str, Any]:
     changes: dict[str, Any] = {"cancelled": False, "next_attempt_at": None, "attempt": 0}
     if one.outcome is not Fate.SUCCEEDED:
         changes |= {"outcome": Fate.PENDING, "tried_release": None, "heals": []}
+        changes["reason"] = "an operator asked for another try"
     return changes
 
 

@@ -18,11 +18,12 @@ from margrave.documents.extensions import Extensions
 from margrave.documents.site import SiteDocument
 from margrave.error_classes import ErrorClass
 from margrave.errors import MargraveError
-from margrave.lifecycle import WORKING_STATE, Kind, Outcome, State
+from margrave.lifecycle import WORKING_STATE, Kind, State
 from margrave.planner import effective
 from margrave.planning import Step
 from runner.ports import Call, Executor, Node, Result, Status, Target
 from runner.reconcile import arguments, view
+from runner.reconcile.beginning import Goal, new_placement, noted, reason_of
 from runner.reconcile.journal import Journal
 from runner.reconcile.settlement import Case, Jitter, Settlement, settle
 from runner.source import Desired
@@ -49,15 +50,6 @@ class Dispatch:
 
     target: Callable[[Node], Target]
     sensitive: Callable[[Mapping[str, Any]], Mapping[str, Any]]  # registries, resolved secrets
-
-
-@dataclass(frozen=True)
-class Goal:
-    """What an operation is to lead to (of a delete: what it takes off)."""
-
-    release: str | None
-    revision: str | None
-    version: str | None
 
 
 class Operations:
@@ -178,8 +170,8 @@ class Operations:
     def _begin(self, tx: Transaction, step: Step) -> Operation:
         placement = self._placement(tx, step)
         assert step.kind is not None, "only steps with a kind are begun"
-        why = _why(step, placement)
         built, goal = self._arguments(step, placement)
+        why = reason_of(step, placement, goal)
         who = site.identity_of(tx)
         operation = Operation(
             id=str(uuid.uuid4()),
@@ -202,7 +194,7 @@ class Operations:
         )
         operation = replace(operation, log_file=str(self._journal.path(operation.id)))
         rows.add(tx, operation)
-        changes = _beginning(step, operation, placement, tx.now)
+        changes = noted(step, operation, placement, tx.now)
         transitions.move(tx, placement, WORKING_STATE[step.kind], why, **changes)
         return operation
 
@@ -262,14 +254,6 @@ class Operations:
         return Call(one.id, one.kind, self._dispatch.target(node), sent, one.deadline)
 
 
-def _why(step: Step, placement: Placement) -> str:
-    """The reason as it is told: the planner knows releases, not what made them differ."""
-    anew = step.kind is Kind.UPDATE and not step.heal and step.attempt == 1
-    if anew and placement.revision and placement.revision == placement.wanted_revision:
-        return "secret changed"
-    return step.why
-
-
 def _refused(one: Operation, error: MargraveError, now: datetime) -> Result:
     """A call that cannot even be made, such as for want of a secret."""
     told = {
@@ -279,43 +263,3 @@ def _refused(one: Operation, error: MargraveError, now: datetime) -> Result:
         "cure": error.cure,
     }
     return Result(one.id, Status.FAILED, {"error": told}, now, now)
-
-
-def new_placement(tx: Transaction, step: Step, desired: Desired | None) -> Placement:
-    """A placement begins at PENDING, for a document that is wanted."""
-    document = desired.deployment(step.deployment) if desired else None
-    assert document is not None and desired is not None, "a placement begins with a document"
-    return transitions.create(
-        tx,
-        step.deployment,
-        step.node,
-        document.name,
-        step.why,
-        application=document.application_id,
-        wanted_revision=document.revision,
-        wanted_version=document.version,
-        commit=desired.commit,
-    )
-
-
-def _beginning(
-    step: Step, operation: Operation, placement: Placement, now: datetime
-) -> dict[str, Any]:
-    """What a placement notes when an operation begins."""
-    changes: dict[str, Any] = {
-        "operation": operation.id,
-        "kind": step.kind,
-        "attempt": step.attempt,
-        "waiting": None,
-        "next_attempt_at": None,
-        "healing": step.heal,
-    }
-    if step.kind in (Kind.INSTALL, Kind.UPDATE):
-        # The way back keeps what was tried: it tells which release is to be quarantined.
-        changes |= {"tried_release": operation.release, "cancelled": False}
-    if step.heal:
-        recent = view.recent_heals(placement.heals, now)
-        changes["heals"] = [*recent, now.isoformat()]
-    elif step.kind is not Kind.ROLLBACK:
-        changes["outcome"] = Outcome.PENDING
-    return changes

@@ -13,8 +13,9 @@ from margrave.lifecycle import Outcome as Fate
 from margrave.planning import SitePlan, SiteView, Step
 from runner.ports import Node
 from runner.reconcile import view
+from runner.reconcile.beginning import new_placement
 from runner.reconcile.observe import Observer
-from runner.reconcile.operations import Operations, new_placement
+from runner.reconcile.operations import Operations
 from runner.reconcile.outcomes import Again, Done, Outcome, Waiting
 from runner.reconcile.watch import Watch
 from runner.source import Desired
@@ -163,6 +164,7 @@ def _want(tx: Transaction, one: Placement, desired: Desired, release: str) -> No
         wanted_version=document.version,
         commit=desired.commit,
         outcome=Fate.PENDING if other else one.outcome,
+        reason="another revision is wanted" if other else one.reason,
     )
 
 

@@ -17,7 +17,8 @@ depends_on = None
 def upgrade() -> None:
     """Make them all."""
     _site_tables()
-    _work_tables()
+    _placement_tables()
+    _operation_tables()
     _report_tables()
 
 
@@ -79,7 +80,7 @@ def _site_tables() -> None:
     )
 
 
-def _work_tables() -> None:
+def _placement_tables() -> None:
     op.create_table(
         "placements",
         sa.Column("deployment", sa.String(36), nullable=False),
@@ -117,6 +118,9 @@ def _work_tables() -> None:
         sa.PrimaryKeyConstraint("deployment", "node", "incarnation", name=op.f("pk_placements")),
     )
     op.create_index("ix_placements_state", "placements", ["state"])
+
+
+def _operation_tables() -> None:
     op.create_table(
         "operations",
         sa.Column("id", sa.String(36), nullable=False),
