@@ -45,6 +45,10 @@ class Finding:
         """The shape of `margrave lint -o json` and of an application's `findings`."""
         return asdict(self)
 
+    def as_warning(self, code: str) -> Finding:
+        """The same finding as something to look at, which refuses nothing."""
+        return replace(self, severity=Severity.WARNING, code=code)
+
     def at(self, file: str, line: int, column: int) -> Finding:
         """The same finding, with its place in the text."""
         return replace(self, file=file, line=line, column=column)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from margrave.yaml_text import Parsed
 
 OURS: Final = "x-margrave-extensions"
+_TOLD: Final = 50
 _EXTENSION = re.compile(r"x-[a-z][a-z0-9-]*-extensions")
 
 
@@ -42,13 +43,15 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
 
 def findings_of(parsed: Parsed, model: type[Model]) -> tuple[Model | None, list[Finding]]:
     """The model when the document fits it, and otherwise every finding of its shape."""
-    value, blank = parsed.value, [parsed.finding((), "is not a mapping", "write keys and values")]
+    value = parsed.value
     if not isinstance(value, dict):
-        return None, blank
+        return None, [parsed.finding((), "is not a mapping", "write keys and values")]
     try:
         return model.model_validate(without_foreign(value)), []
     except ValidationError as error:
-        return None, _told_once(_finding(parsed, model, one) for one in error.errors())
+        # Nobody reads more than these; suggestions for thousands of wrong keys would take seconds.
+        told = error.errors(include_url=False)[:_TOLD]
+        return None, _told_once(_finding(parsed, model, one) for one in told)
 
 
 def without_foreign(value: Any) -> Any:

@@ -39,6 +39,11 @@ class Source(Part):
     source: Annotated[str, Field(pattern=r"^components/[0-9a-f]{64}$")] | None = None
 
 
+# Frozen, so that all documents share them: pydantic would copy a plain default each time.
+_NO_SOURCE = Source()
+_NO_EXTENSIONS = Extensions()
+
+
 class ComponentProperties(Part):
     """Which component, and how long it may take."""
 
@@ -53,7 +58,7 @@ class ComponentPart(Part):
 
     name: ComponentName
     properties: ComponentProperties
-    ours: Source = Field(default=Source(), alias=OURS)
+    ours: Source = Field(default_factory=lambda: _NO_SOURCE, alias=OURS)
 
 
 class ProfilePart(Part):
@@ -94,7 +99,7 @@ class Spec(Part):
     applicationId: ApplicationId
     deploymentProfile: ProfilePart
     parameters: dict[str, ParameterPart] = {}
-    ours: Extensions = Field(default=Extensions(), alias=OURS)
+    ours: Extensions = Field(default_factory=lambda: _NO_EXTENSIONS, alias=OURS)
 
 
 class DeploymentPart(Part):

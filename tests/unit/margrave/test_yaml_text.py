@@ -19,9 +19,25 @@ from margrave.yaml_text import dump, parse
         ("? [a]\n: 1\n", "f.yaml:1:3: has a key that is not text (write a plain key)"),
         ("a: !!python/object:os.x 1\n", "f.yaml:1:4: /a: has the tag tag:yaml.org,2002:python"),
         ("a: [1\n", "f.yaml:2:1: is not YAML"),
-        ("a: " + "9" * 80 + "\n", "is out of range (quote it, or write less)"),
+        ("[" * 100_000, "is nested deeper than 64 levels (flatten it)"),
+        ("a: 1\n---\nb: 2\n", "f.yaml:2:1: holds a second document"),
+        ("&a [*a]\n", "*a stands for nothing yet (write the value out)"),
+        ("a: .inf\n", "f.yaml:1:4: /a: .inf is not a number"),
+        ("a: " + "9" * 80 + "\n", "is out of range (quote it if it is text)"),
     ],
-    ids=["twice", "empty", "binary", "odd-key", "foreign-tag", "unclosed", "huge-number"],
+    ids=[
+        "twice",
+        "empty",
+        "binary",
+        "odd-key",
+        "foreign-tag",
+        "unclosed",
+        "deep",
+        "two",
+        "itself",
+        "infinite",
+        "huge-number",
+    ],
 )
 def test_what_cannot_be_a_document_is_refused_with_place_and_cure(
     text: str | bytes, told: str
