@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, Field
 
-from margrave import durations, windows
+from margrave import digest, durations, windows
 from margrave.errors import MargraveError
 from margrave.names import LABEL, LABEL_CURE, UUID, is_label, is_uuid
 
@@ -18,6 +18,17 @@ SEMVER: Final = re.compile(
     r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)"
     r"(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?([_+][0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?"
 )
+# Margo's own rule for a component's revision: as above, but `+` is always written `_`.
+REVISION: Final = re.compile(
+    r"(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)"
+    r"(-(0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*)"
+    r"(\.(0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*))*)?"
+    r"(_[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?"
+)
+# An application's version is the tag of its package: OCI's rule, SemVer or not.
+TAG: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
+U64: Final = 2**64 - 1
+_REPORTED = re.compile(r"[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*")
 _DEVICE = re.compile(r"[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*(/\*)?")
 _COMPONENT = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 
@@ -94,6 +105,37 @@ SemVer = Annotated[
     str,
     _matches(SEMVER, "is not a semantic version", "write such as 1.2.3, without a v"),
     _shown(SEMVER.pattern),
+]
+Revision = Annotated[
+    str,
+    _matches(
+        REVISION, "is not a revision", "write such as 1.2.3 or 1.2.3-rc1_build.5, without a v"
+    ),
+    _shown(REVISION.pattern),
+]
+Tag = Annotated[
+    str,
+    _matches(TAG, "is not a version that a registry can tag", "write such as 1.2.3"),
+    _shown(TAG.pattern),
+]
+Digest = Annotated[
+    str,
+    AfterValidator(
+        lambda text: _rule(
+            digest.is_digest(text),
+            "is not a digest"
+            if ":" not in text or text.startswith("sha256:")
+            else "is of an algorithm that is not supported",
+            "write sha256: and 64 small hex digits",
+            text,
+        )
+    ),
+    _shown(digest.PATTERN),
+]
+ReportedDeviceId = Annotated[
+    str,
+    _matches(_REPORTED, "is not a device id", "write letters, digits and . _ ~ - between slashes"),
+    _shown(_REPORTED.pattern),
 ]
 DeviceId = Annotated[
     str,
