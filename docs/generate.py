@@ -1,13 +1,16 @@
-"""Writes the reference tables that the code already knows: `python docs/generate.py`."""
+"""Writes what the code already knows, tables, schemas and types: `python docs/generate.py`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from controller.api.schemas import schemas
 from margrave.error_classes import POLICY
 from margrave.lifecycle import OUTCOME_ORDER, STATE_ORDER, TRANSITIONS, State, margo_word
+from margrave.schemas import text_of, types_of
 
 HERE = Path(__file__).parent / "reference"
+SCHEMAS = Path(__file__).parents[1] / "schemas"
 
 
 def states() -> str:
@@ -56,10 +59,23 @@ Written from the table in `margrave/error_classes.py`; a test fails when they di
 PAGES = {"states.md": states, "errors.md": errors}
 
 
+def schema_files() -> dict[str, str]:
+    """What `schemas/` holds: a file for each schema, as the controller serves it, and the types."""
+    found = {f"{name}.json": text_of(schema) for name, schema in schemas().items()}
+    return {**found, "margrave.d.ts": types_of(schemas())}
+
+
 def main() -> None:
-    """Write all pages."""
+    """Write all pages, schemas and types; what no longer is made goes."""
     for name, page in PAGES.items():
         (HERE / name).write_text(page())
+    SCHEMAS.mkdir(exist_ok=True)
+    wanted = schema_files()
+    for path in SCHEMAS.iterdir():
+        if path.name not in wanted:
+            path.unlink()
+    for name, text in wanted.items():
+        (SCHEMAS / name).write_text(text)
 
 
 if __name__ == "__main__":

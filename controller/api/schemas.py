@@ -1,28 +1,39 @@
-"""JSON Schemas of the documents that people write, for their editors."""
+"""JSON Schemas of documents, requests and answers, for editors and programs."""
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Final
+from functools import cache
+from typing import Any, Final
 
 from flask import Blueprint, Response
 
+from controller.admission.bodies import Act, Create
 from controller.api.problems import not_found
-from margrave.documents.deployment import DeploymentPart
-from margrave.documents.description import DescriptionPart
-from margrave.documents.site import SitePart
+from controller.reports import messages
+from controller.reports.runs import Run
+from margrave.schemas import Models, all_schemas, text_of
 
-if TYPE_CHECKING:
-    from pydantic import BaseModel
-
-DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-
-
-MODELS: Final[dict[str, type[BaseModel]]] = {
-    "application-description": DescriptionPart,
-    "application-deployment": DeploymentPart,
-    "site": SitePart,
+# What this room reads, beside what everybody knows.
+BODIES: Final[Models] = {
+    "action-request": Act,
+    "create-request": Create,
+    "heartbeat": messages.Heartbeat,
+    "hand-run": Run,
+    "report-batch": messages.Batch,
+    "report-command": messages.CommandData,
+    "report-log": messages.LogData,
+    "report-node": messages.NodeData,
+    "report-operation": messages.OperationData,
+    "report-placement": messages.PlacementData,
+    "report-site": messages.SiteData,
+    "report-snapshot": messages.SnapshotData,
 }
+
+
+@cache
+def schemas() -> dict[str, dict[str, Any]]:
+    """Every schema that is served, by name."""
+    return all_schemas(BODIES)
 
 
 def blueprint() -> Blueprint:
@@ -31,9 +42,8 @@ def blueprint() -> Blueprint:
 
     @made.get("/schemas/<name>.json")
     def schema(name: str) -> Response:
-        if name not in MODELS:
+        if name not in schemas():
             raise not_found("schema", name)
-        body = {"$schema": DIALECT, **MODELS[name].model_json_schema(by_alias=True)}
-        return Response(json.dumps(body), content_type="application/schema+json")
+        return Response(text_of(schemas()[name]), content_type="application/schema+json")
 
     return made

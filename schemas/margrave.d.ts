@@ -1,0 +1,968 @@
+// Types of Margrave's documents, requests and answers.
+// Written by docs/generate.py from the models; a test fails when they differ.
+
+/** POST /deployments/actions, and PATCH, DELETE and the verbs of one deployment. */
+export interface ActionRequest {
+  parameters?: Record<string, unknown>;
+  placement?: unknown;
+  strategy?: unknown;
+  failure?: unknown;
+  health?: unknown;
+  drift?: unknown;
+  windows?: unknown;
+  requires?: unknown;
+  priority?: "urgent" | "normal" | "bulk" | null;
+  reason?: string | null;
+  plan_hash?: string | null;
+  action: "update" | "rollback" | "retry" | "cancel" | "release" | "delete";
+  select: Selection;
+  version?: string | null;
+  profile?: string | null;
+  to?: string | null;
+}
+
+/** A comparison of one label, as Kubernetes writes it. */
+export interface ActionRequestLabelExpression {
+  /** A label's name. */
+  key: string;
+  /** How the label is compared. */
+  operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
+  /** What it is compared with; Exists and DoesNotExist have none. */
+  values?: string[];
+}
+
+/** All of it must hold; an empty selector selects everything. */
+export interface ActionRequestLabelSelector {
+  /** Labels that have exactly these values. */
+  matchLabels?: Record<string, string>;
+  matchExpressions?: ActionRequestLabelExpression[];
+}
+
+/** A component of a profile. */
+export interface AppComponent {
+  name: string;
+}
+
+/** A parameter with its default. */
+export interface AppParameter {
+  name: string;
+  default: unknown;
+}
+
+/** One way to run the application. */
+export interface AppProfile {
+  id: string;
+  type: string;
+  components: AppComponent[];
+}
+
+/** A version of an application in the catalogue. */
+export interface AppResource {
+  id: string;
+  name: string;
+  version: string;
+  versions: string[];
+  description: string | null;
+  source: string;
+  profiles: AppProfile[];
+  parameters: AppParameter[];
+  findings: Place[];
+}
+
+/** What a marketplace shows. */
+export interface ApplicationCatalog {
+  /** A file of the package that tells more. */
+  descriptionFile?: string | null;
+  /** A picture in the package. */
+  icon?: string | null;
+  /** The licence in the package. */
+  licenseFile?: string | null;
+  /** What is new, as a file of the package. */
+  releaseNotes?: string | null;
+  /** The application's page on the web. */
+  site?: string | null;
+  /** What it does, in half a sentence. */
+  tagline?: string | null;
+  /** Words to find it by. */
+  tags?: string[];
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** A deployment at a site (Margo 1.0.0-rc.3, with our additions). */
+export interface ApplicationDeployment {
+  /** The deployment's UUID: the same over its versions, and its file name. */
+  id: string;
+  metadata: ApplicationDeploymentMetadata;
+  spec: Spec;
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** One component as the document writes it. */
+export interface ApplicationDeploymentComponent {
+  /** The component's name, unique in its profile. */
+  name: string;
+  properties: ComponentProperties;
+  "x-margrave-extensions"?: Source;
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** A comparison of one label, as Kubernetes writes it. */
+export interface ApplicationDeploymentLabelExpression {
+  /** A label's name. */
+  key: string;
+  /** How the label is compared. */
+  operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
+  /** What it is compared with; Exists and DoesNotExist have none. */
+  values?: string[];
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** All of it must hold; an empty selector selects everything. */
+export interface ApplicationDeploymentLabelSelector {
+  /** Labels that have exactly these values. */
+  matchLabels?: Record<string, string>;
+  matchExpressions?: ApplicationDeploymentLabelExpression[];
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** Name and place. */
+export interface ApplicationDeploymentMetadata {
+  /** The deployment's name, unique at its site. */
+  name: string;
+  /** Helm's namespace; Compose ignores it. */
+  namespace: string;
+  /** <site>/* (the runner places it) or <site>/<node>. */
+  deviceId: string;
+  /** Labels of the deployment itself. */
+  labels?: Record<string, string>;
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** A value and its targets. */
+export interface ApplicationDeploymentParameter {
+  /** The value; secret://NAME is resolved at the site. */
+  value: unknown;
+  targets: Target[];
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** The chosen profile with its components in their order. */
+export interface ApplicationDeploymentProfile {
+  /** What runs it: compose, helm or something of the device's own. */
+  type: "helm" | "compose" | "custom";
+  /** The components, in the order in which they start. */
+  components: ApplicationDeploymentComponent[];
+  deviceConstraints?: DeviceConstraints | null;
+  /** Nothing of ours stands here yet. */
+  "x-margrave-extensions"?: Record<string, unknown>;
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** An application's description, margo.yaml (Margo 1.0.0-rc.3). */
+export interface ApplicationDescription {
+  /** v1. */
+  apiVersion: "v1";
+  /** The application's id, the same over its versions. */
+  id: string;
+  metadata: ApplicationDescriptionMetadata;
+  deploymentProfiles: ApplicationDescriptionProfile[];
+  /** Parameters by name: a default each, and where the value goes. */
+  parameters?: Record<string, ApplicationDescriptionParameter>;
+  configuration?: Configuration | null;
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** One component. */
+export interface ApplicationDescriptionComponent {
+  /** The component's name, unique in its profile. */
+  name: string;
+  properties: Properties;
+  "x-margrave-extensions"?: Path | null;
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** Name and version. */
+export interface ApplicationDescriptionMetadata {
+  /** The application's name as people read it. */
+  name: string;
+  /** The version of this package, without a v. */
+  version: string;
+  catalog: Catalog;
+  /** What it does, in a sentence or two. */
+  description?: string | null;
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** A parameter with its default. */
+export interface ApplicationDescriptionParameter {
+  targets: Target[];
+  /** The default. */
+  value?: unknown;
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** One way to run the application. */
+export interface ApplicationDescriptionProfile {
+  /** What runs it: compose, helm or something of the device's own. */
+  type: "helm" | "compose" | "custom";
+  /** The profile's id, unique in this description. */
+  id: string;
+  /** The components, in the order in which they start. */
+  components: ApplicationDescriptionComponent[];
+  /** When to choose this profile. */
+  description?: string | null;
+  deviceConstraints?: DeviceConstraints | null;
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** Processor, memory and storage. */
+export interface CapacityRequirements {
+  cpu?: CpuRequirement | null;
+  /** At least this much, as 512Mi or 2Gi. */
+  memory?: string | null;
+  /** At least this much, as 10Gi. */
+  storage?: string | null;
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** Who made it. */
+export interface Catalog {
+  organization: Named[];
+  author?: Named[];
+  application?: ApplicationCatalog | null;
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** Where a command stands; pending ones are repeated with every heartbeat. */
+export type CommandState = "pending" | "done" | "refused";
+
+/** Which component, and how long it may take. */
+export interface ComponentProperties {
+  /** An OCI repository; identity only when Git has the content. */
+  repository: string;
+  /** The component's own version, without a v. */
+  revision: string;
+  /** Whether the next component waits until this one is healthy. */
+  wait?: boolean;
+  /** From start to healthy, as minutes and seconds: 5m0s. */
+  timeout?: string | null;
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** A deployment that a request is about. */
+export interface Concerned {
+  id: string;
+  site: string;
+}
+
+/** Sections and schemas. */
+export interface Configuration {
+  sections: Section[];
+  schema: Schema[];
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** One processor entry of the device must supply all of it. */
+export interface CpuRequirement {
+  /** At least so many of one processor. */
+  cores: number;
+  /** Any of these; none means any at all. */
+  architectures?: ("amd64" | "arm64" | "arm" | "riscv64" | "other")[];
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** POST /deployments. */
+export interface CreateRequest {
+  parameters?: Record<string, unknown>;
+  placement?: unknown;
+  strategy?: unknown;
+  failure?: unknown;
+  health?: unknown;
+  drift?: unknown;
+  windows?: unknown;
+  requires?: unknown;
+  priority?: "urgent" | "normal" | "bulk" | null;
+  reason?: string | null;
+  plan_hash?: string | null;
+  app: string;
+  targets: Targets;
+  name?: string | null;
+  version?: string | null;
+  profile?: string | null;
+}
+
+/** A site's defaults: the same keys but what belongs to one release alone. */
+export interface Defaults {
+  placement?: Placement | null;
+  strategy?: Strategy | null;
+  failure?: Failure | null;
+  health?: Health | null;
+  /** What follows when a node differs from what is wanted. */
+  drift?: "heal" | "report" | "ignore" | null;
+  /** Windows of deployments that write none. */
+  windows?: Window[] | null;
+  /** Whose turn comes first. */
+  priority?: "urgent" | "normal" | "bulk" | null;
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** A deployment over all its nodes. */
+export interface DeploymentResource {
+  id: string;
+  name: string;
+  app: string;
+  version: string | null;
+  profile: string;
+  site: string;
+  state: State;
+  outcome: Outcome;
+  freshness: Freshness;
+  /** What is wanted, as a digest of its content. */
+  revision: string | null;
+  /** Of the document's exact bytes. */
+  document_digest: string | null;
+  commit: string | null;
+  parameters: Record<string, unknown>;
+  created_at: string;
+  updated_at: string;
+  /** The request that wrote it last; null when a person pushed it. */
+  request: string | null;
+  author: string | null;
+}
+
+/** Capacity first, then rules. */
+export interface DeviceConstraints {
+  capacityRequirements?: CapacityRequirements | null;
+  eligibilityRules?: EligibilityRule[];
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** Both selectors must hold; of several rules one is enough. */
+export interface EligibilityRule {
+  propertySelector?: Selector | null;
+  labelSelector?: Selector | null;
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** What kind of trouble ended an operation. */
+export type ErrorClass = "link" | "registry" | "disk" | "auth" | "config" | "image" | "health" | "engine" | "conflict" | "internal";
+
+/** One event of the stream; `data` is the resource that `event` names, with the time. */
+export interface EventResource {
+  id: number;
+  event: "deployment" | "placement" | "operation" | "node" | "site" | "request" | "log";
+  data: Record<string, unknown>;
+}
+
+/** One comparison of a key with values. */
+export interface Expression {
+  /** A property or label of the device. */
+  key: string;
+  /** How key and values are compared. */
+  operator: "In" | "NotIn" | "Exists" | "DoesNotExist" | "Gt" | "Lt" | "ContainsAll" | "ContainsAny";
+  /** What is compared with; Exists and DoesNotExist have none. */
+  values?: unknown[] | null;
+  /** What an item of the list has to satisfy. */
+  itemSelector?: Record<string, unknown> | null;
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** What follows a failed attempt. */
+export interface Failure {
+  /** Retries by class of error, over the defaults. */
+  retries?: Partial<Record<"link" | "registry" | "disk" | "auth" | "config" | "image" | "health" | "engine" | "conflict" | "internal", number>>;
+  /** The wait before the first retry; it grows. */
+  backoff?: string;
+  /** What follows when an update's retries are spent. */
+  then?: "rollback" | "hold";
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** Whose claim and which turn an operation has. */
+export interface Fence {
+  runner: string;
+  epoch: number;
+  seq: number;
+}
+
+/** One thing that is wrong in a body. */
+export interface FieldError {
+  pointer: string;
+  code: string;
+  detail: string;
+}
+
+/** Whether what is shown is known to hold now. */
+export type Freshness = "fresh" | "unknown";
+
+/** Why a site takes nothing from Git for now. */
+export interface Halted {
+  reason: string;
+  commit: string | null;
+  since: string | null;
+}
+
+/** The body of POST runs. */
+export interface HandRun {
+  tool: string;
+  user: string;
+  playbook: string;
+  results: RunResult[];
+}
+
+/** How long until healthy, and how long it must stay so. */
+export interface Health {
+  /** From start to healthy; over the components' timeouts when written. */
+  timeout?: string;
+  /** How long it has to stay healthy. */
+  grace?: string;
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** The body of POST heartbeat. */
+export interface Heartbeat {
+  protocol: number;
+  runner: string;
+  epoch: number;
+  at: string;
+  applied_commit?: string | null;
+  nodes?: HeartbeatNode[];
+}
+
+/** A node in a heartbeat. */
+export interface HeartbeatNode {
+  name: string;
+  status?: string | null;
+  last_seen?: string | null;
+}
+
+/** The operations on a node. */
+export type Kind = "install" | "update" | "rollback" | "delete";
+
+/** An organisation or an author. */
+export interface Named {
+  /** Its name. */
+  name: string;
+  /** Its page on the web. */
+  site?: string | null;
+  /** Where it reads mail. */
+  email?: string | null;
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** An edge node. */
+export interface NodeResource {
+  site: string;
+  name: string;
+  address: string | null;
+  status: "active" | "stale" | "offline";
+  drain: boolean;
+  last_seen: string | null;
+  labels: Record<string, unknown>;
+  capabilities: Record<string, unknown>;
+}
+
+/** What the document wants of one node. */
+export interface NodeWish {
+  /** Whether the node is drained. */
+  drain?: boolean;
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** Why an attempt failed, and what helps. */
+export interface OperationError {
+  class: ErrorClass;
+  code: string;
+  message: string;
+  cure: string;
+}
+
+/** One kind of work on one node, over all its attempts. */
+export interface OperationResource {
+  id: string;
+  deployment: string;
+  site: string;
+  node: string;
+  kind: Kind;
+  state: "running" | "waiting" | "succeeded" | "failed" | "cancelled";
+  phase: string | null;
+  attempt: number;
+  started_at: string | null;
+  ended_at: string | null;
+  fence: Fence | null;
+  error: OperationError | null;
+}
+
+/** Where an operation on a node stands. */
+export type OperationState = "running" | "waiting" | "succeeded" | "failed" | "cancelled";
+
+/** How the wanted revision fared, beside the state. */
+export type Outcome = "pending" | "succeeded" | "failed" | "rolled-back" | "rollback-failed" | "held";
+
+/** Where in the package the component's folder lies. */
+export interface Path {
+  /** The component's folder in this package, such as ./compose. */
+  path: string;
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** Why, by whom and until when nothing new is started at the site. */
+export interface Paused {
+  /** Why. */
+  reason: string;
+  /** Who paused it. */
+  by: string;
+  /** When it ends by itself (RFC 3339). */
+  until?: string | null;
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** One thing that is wrong, at its place. */
+export interface Place {
+  file: string;
+  line: number;
+  column: number;
+  pointer: string;
+  severity: "error" | "warning";
+  message: string;
+  cure: string;
+}
+
+/** On which nodes of the site. */
+export interface Placement {
+  /** all that fit, a number of them, or these. */
+  nodes?: "all" | number | string[];
+  selector?: ApplicationDeploymentLabelSelector | null;
+  /** Whether a drain may move one that has named volumes. */
+  move?: "deny" | "allow";
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** A component as it stands on a node. */
+export interface PlacementComponent {
+  name: string;
+  state: string | null;
+  error: unknown;
+}
+
+/** A deployment on a node. */
+export interface PlacementResource {
+  deployment: string;
+  site: string;
+  node: string;
+  /** Counts up each time a placement begins anew. */
+  incarnation: number;
+  state: State;
+  outcome: Outcome;
+  freshness: Freshness;
+  /** What really runs. */
+  revision: string | null;
+  /** The version of what really runs. */
+  version: string | null;
+  wanted_revision: string | null;
+  wanted_version: string | null;
+  attempt: number;
+  reason: string | null;
+  error: OperationError | null;
+  waiting: Waiting | null;
+  health: "healthy" | "degraded" | "unknown";
+  drift: unknown[];
+  components: PlacementComponent[];
+  since: string | null;
+}
+
+/** What a request would do; asked for again under its hash it does just that, or nothing. */
+export interface PlanResource {
+  /** Given back with the request, it keeps the request to this plan. */
+  hash: string | null;
+  sites: PlannedSite[];
+  findings: Place[];
+}
+
+/** What would happen on a node. */
+export interface PlannedNode {
+  node: string;
+  action: "install" | "update" | "rollback" | "delete" | "none";
+  from: string | null;
+  to: string | null;
+  images: string[];
+  bytes: number | null;
+  strategy: Record<string, unknown> | null;
+  why: string;
+  waiting: Waiting | null;
+}
+
+/** What would happen at a site. */
+export interface PlannedSite {
+  site: string;
+  nodes: PlannedNode[];
+}
+
+/** How far a package may reach into a node of the site. */
+export interface Policy {
+  /** Whether containers may be privileged. */
+  privileged?: "deny" | "allow";
+  /** Folders of the node that may be mounted; none: no folder. */
+  host_paths?: string[];
+  /** Devices of the node that may be used. */
+  devices?: string[];
+  /** Whether the node's network, processes and IPC may be shared. */
+  host_namespaces?: "deny" | "allow";
+  /** Kernel capabilities that may be added. */
+  capabilities?: string[];
+  /** Registries that images may come from; * is any. */
+  registries?: string[];
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** An answer that is no success (RFC 9457). */
+export interface Problem {
+  type: string;
+  title: string;
+  status: number;
+  detail: string;
+  errors: FieldError[];
+}
+
+/** Which component, and how long it may take. */
+export interface Properties {
+  /** An OCI repository; identity only when the package has the content. */
+  repository: string;
+  /** The component's own version, without a v. */
+  revision: string;
+  /** Whether the next component waits until this one is healthy. */
+  wait?: boolean | null;
+  /** From start to healthy, as minutes and seconds: 5m0s. */
+  timeout?: string | null;
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** The body of POST reports. */
+export interface ReportBatch {
+  protocol: number;
+  runner: string;
+  /** Grows with each take-over of the site. */
+  epoch: number;
+  /** The number of the first event. */
+  first_seq: number;
+  events: ReportedEvent[];
+}
+
+/** A command that the runner is done with. */
+export interface ReportCommand {
+  id: string;
+  result: CommandState;
+  detail?: string | null;
+}
+
+/** Lines of an operation's log. */
+export interface ReportLog {
+  operation: string;
+  lines?: string[];
+  line?: string | null;
+}
+
+/** A node as its runner knows it, or that it was removed. */
+export interface ReportNode {
+  name: string;
+  removed?: boolean;
+  address?: string | null;
+  status?: string | null;
+  last_seen?: string | null;
+  labels?: Record<string, unknown> | null;
+  capabilities?: Record<string, unknown> | null;
+}
+
+/** An operation as it stands. */
+export interface ReportOperation {
+  id: string;
+  deployment: string;
+  node: string;
+  kind: Kind;
+  state: OperationState;
+  phase?: string | null;
+  attempt?: number;
+  started_at?: string | null;
+  ended_at?: string | null;
+  fence?: Record<string, unknown> | null;
+  error?: Record<string, unknown> | null;
+}
+
+/** A placement as it stands, and the transition that led there (`to` is null without one). */
+export interface ReportPlacement {
+  deployment: string;
+  node: string;
+  incarnation?: number;
+  state: State;
+  outcome: Outcome;
+  revision?: string | null;
+  version?: string | null;
+  wanted_revision?: string | null;
+  wanted_version?: string | null;
+  attempt?: number;
+  reason?: string | null;
+  error?: Record<string, unknown> | null;
+  waiting?: Record<string, unknown> | null;
+  health?: string;
+  drift?: unknown[];
+  components?: unknown[];
+  since?: string | null;
+  name?: string | null;
+  from?: State | null;
+  to?: State | null;
+  actor?: string;
+  operation?: string | null;
+  commit?: string | null;
+}
+
+/** What holds the site, and how far it has come. */
+export interface ReportSite {
+  locked?: unknown;
+  halted?: Record<string, unknown> | null;
+  applied_commit?: string | null;
+}
+
+/** All that the runner knows; each part is read by itself. */
+export interface ReportSnapshot {
+  placements?: unknown[];
+  nodes?: unknown[];
+  site?: Record<string, unknown>;
+}
+
+/** One event; its data is read by its kind, so that one bad event harms no other. */
+export interface ReportedEvent {
+  seq: number;
+  at?: unknown;
+  kind?: unknown;
+  data?: unknown;
+}
+
+/** What somebody asked for, and how far it has come. */
+export interface RequestResource {
+  id: string;
+  action: string;
+  actor: string;
+  state: "queued" | "publishing" | "published" | "refused" | "cancelled" | "failed";
+  position: number | null;
+  eta: string | null;
+  commit: string | null;
+  deployments: Concerned[];
+  plan: PlanResource | null;
+  created_at: string;
+}
+
+/** What a playbook did with a deployment on a node. */
+export interface RunResult {
+  node: string;
+  deployment: string;
+  kind: Kind;
+  outcome: "succeeded" | "failed" | "unchanged";
+  error?: Record<string, unknown> | null;
+  at: string;
+}
+
+/** The rule that a value must satisfy. */
+export interface Schema {
+  /** How settings name this schema. */
+  name: string;
+  /** What kind of value it is. */
+  dataType: "string" | "integer" | "double" | "boolean" | "select" | "array[string]" | "array[integer]" | "array[double]" | "array[boolean]";
+  /** Whether no value is a value. */
+  allowEmpty?: boolean;
+  /** The fewest characters. */
+  minLength?: number | null;
+  /** The most characters. */
+  maxLength?: number | null;
+  /** A regular expression that the text contains. */
+  regexMatch?: string | null;
+  /** The smallest number. */
+  minValue?: number | null;
+  /** The largest number. */
+  maxValue?: number | null;
+  /** The fewest decimal places. */
+  minPrecision?: number | null;
+  /** The most decimal places. */
+  maxPrecision?: number | null;
+  /** Whether several options may be chosen. */
+  multiselect?: boolean;
+  /** What may be chosen. */
+  options?: unknown[];
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** Settings that belong together. */
+export interface Section {
+  /** A heading. */
+  name: string;
+  settings: Setting[];
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** Which deployments; all that is given has to hold. */
+export interface Selection {
+  name?: string | null;
+  ids?: string[] | null;
+  sites?: string[] | null;
+  selector?: ActionRequestLabelSelector | null;
+  app?: string | null;
+}
+
+/** All its expressions must hold. */
+export interface Selector {
+  matchExpressions: Expression[];
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** A parameter as people are asked for it. */
+export interface Setting {
+  /** The parameter that is asked for. */
+  parameter: string;
+  /** How the parameter is called when people are asked. */
+  name: string;
+  /** The schema that the value has to satisfy. */
+  schema: string;
+  /** What the value is for. */
+  description?: string | null;
+  /** Whether it stays as it was at the first install. */
+  immutable?: boolean;
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** A site's own document, sites/<site>.yaml; each key is optional. */
+export interface Site {
+  /** What selectors choose the site by. */
+  labels?: Record<string, string>;
+  /** The zone of windows that name none. */
+  timezone?: string;
+  /** When work may start here; none: always. */
+  windows?: Window[];
+  policy?: Policy;
+  paused?: Paused | null;
+  /** Whether all nodes are drained. */
+  drain?: boolean;
+  /** What is wanted of single nodes, by name. */
+  nodes?: Record<string, NodeWish>;
+  defaults?: Defaults;
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** A site and its runner. */
+export interface SiteResource {
+  name: string;
+  labels: Record<string, string>;
+  timezone: string;
+  freshness: Freshness;
+  last_seen: string | null;
+  /** The newest commit of the site's subtree. */
+  wanted_commit: string | null;
+  /** The commit that the runner works by. */
+  applied_commit: string | null;
+  paused: Record<string, unknown> | null;
+  locked: unknown;
+  halted: Halted | null;
+  nodes: string[];
+  deployments: Partial<Record<State, number>>;
+}
+
+/** Where Git holds a component's content. */
+export interface Source {
+  /** components/<digest> when Git holds the component's content. */
+  source?: string | null;
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** What runs. */
+export interface Spec {
+  /** The id of the application, as in its margo.yaml. */
+  applicationId: string;
+  deploymentProfile: ApplicationDeploymentProfile;
+  /** Values by name, each with where it goes. */
+  parameters?: Record<string, ApplicationDeploymentParameter>;
+  "x-margrave-extensions"?: XMargraveExtensions;
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** Where a placement stands. */
+export type State = "PENDING" | "INSTALLING" | "INSTALLED" | "UPDATING" | "FAILED" | "ROLLINGBACK" | "DELETING" | "DELETED";
+
+/** How an update goes over the nodes, and over a node. */
+export interface Strategy {
+  /** Whether the old stops first; auto is what the engine does best. */
+  update?: "auto" | "stop-first" | "start-first";
+  /** How many nodes at once: all, canary (one, then the rest), 3 or 20%. */
+  batch?: string | number;
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** Where a parameter's value goes. */
+export interface Target {
+  /** For Compose a variable's name, for Helm a dotted path of values. */
+  pointer: string;
+  /** Names of the components that get the value. */
+  components: string[];
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** Where to: named sites, sites by label, or single nodes. */
+export interface Targets {
+  sites?: string[] | null;
+  selector?: ActionRequestLabelSelector | null;
+  nodes?: string[] | null;
+}
+
+/** One line of a placement's history; a deployment's lines come oldest first. */
+export interface TransitionResource {
+  at: string;
+  deployment: string;
+  node: string;
+  incarnation: number;
+  from: State | null;
+  to: State;
+  actor: string;
+  reason: string | null;
+  operation: string | null;
+  attempt: number;
+  revision: string | null;
+  version: string | null;
+  commit: string | null;
+  error: OperationError | null;
+}
+
+/** What has to come first, and when it is looked at again. */
+export interface Waiting {
+  /** What it waits for: node, window, pause, backoff, … */
+  for: string;
+  until: string | null;
+}
+
+/** A repeating span of time in which work may start. */
+export interface Window {
+  /** When it opens: minute hour day month weekday. */
+  cron: string;
+  /** How long it stays open, as 2h. */
+  duration: string;
+  /** The zone of cron; the site's when absent. */
+  timezone?: string | null;
+  [foreign: `x-${string}-extensions`]: unknown;
+}
+
+/** All additions with their defaults. */
+export interface XMargraveExtensions {
+  /** The application's version; the controller writes it. */
+  version?: string | null;
+  placement?: Placement;
+  strategy?: Strategy;
+  failure?: Failure;
+  health?: Health;
+  /** What follows when a node differs from what is wanted. */
+  drift?: "heal" | "report" | "ignore";
+  /** When work may start, beside the site's own windows; none: always. */
+  windows?: Window[];
+  /** Whose turn comes first; urgent passes closed windows, with a reason. */
+  priority?: "urgent" | "normal" | "bulk";
+  /** Why it is urgent; kept in the history. */
+  reason?: string | null;
+  /** Deployments that have to be healthy at the site first. */
+  requires?: string[];
+  [foreign: `x-${string}-extensions`]: unknown;
+}
