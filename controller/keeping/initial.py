@@ -22,7 +22,8 @@ from margrave.errors import Conflict, MargraveError
 ADMIN: Final = "admin"
 _KEY: Final = "state/keys/signing"
 _CONFIG: Final = """\
-# The controller's configuration. Every key stands in docs/reference/configuration.md.
+# The controller's configuration. A key that is not known stops the start, and says which is meant.
+# MARGRAVE_<SECTION>__<KEY> in the environment stands above this file.
 
 [state]
 dir = "state"
