@@ -126,6 +126,9 @@ def _deployment(
         cause, step = proposal
         if cause is Cause.NEW and batch.broken:
             yield from _held(step, one)
+            repair = _heal(step, one, policies) if one and one.state is State.INSTALLED else None
+            if one is not None and repair is not None and one.outcome in _SETTLED:
+                yield gates.passed(repair[1], repair[0], one, policies, batch)
         elif cause is Cause.TOLD:
             yield step
         else:
@@ -168,15 +171,24 @@ def _pending(step: Step, one: Standing, _: Extensions) -> _Proposal:
 
 def _installed(step: Step, one: Standing, extensions: Extensions) -> _Proposal:
     if one.release != step.to_release:
-        if one.wanted_release == step.to_release and one.outcome in _SETTLED:
-            return None  # tried here and gone back, or cancelled: a person or a newer one goes on
-        return Cause.NEW, replace(step, kind=Kind.UPDATE, why="wanted revision changed")
+        if one.wanted_release != step.to_release or one.outcome not in _SETTLED:
+            return Cause.NEW, replace(step, kind=Kind.UPDATE, why="wanted revision changed")
+        # Tried here and gone back, or cancelled: a person or a newer revision goes on. Until
+        # then what runs is kept as it should be, like any other.
+        return _heal(step, one, extensions)
     if one.drift and extensions.drift == "heal":
-        why = f"drift: {one.drift}"
-        return Cause.REPAIR, replace(step, kind=Kind.UPDATE, why=why, heal=True)
+        return _heal(step, one, extensions)
     if one.outcome is not Outcome.SUCCEEDED:
         return Cause.TOLD, replace(step, outcome=Outcome.SUCCEEDED, why="it runs already")
     return None
+
+
+def _heal(step: Step, one: Standing, extensions: Extensions) -> _Proposal:
+    """Put what runs right again, whichever release that is."""
+    if not one.drift or extensions.drift != "heal":
+        return None
+    why = f"drift: {one.drift}"
+    return Cause.REPAIR, replace(step, kind=Kind.UPDATE, to_release=one.release, why=why, heal=True)
 
 
 def _failed(step: Step, one: Standing, extensions: Extensions) -> _Proposal:
@@ -192,7 +204,7 @@ def _failed(step: Step, one: Standing, extensions: Extensions) -> _Proposal:
     retry = replace(step, kind=one.failed_kind, why=f"retry after {one.error}")
     retry = replace(retry, attempt=one.attempt + 1, heal=one.healing)
     if one.healing:
-        return Cause.REPAIR, retry
+        return Cause.REPAIR, replace(retry, to_release=one.good_release or step.to_release)
     cls = one.error or ErrorClass.INTERNAL
     if not one.cancelled and retries_left(cls, one.attempt, extensions.failure.retries):
         if one.failed_kind is Kind.ROLLBACK:

@@ -59,8 +59,9 @@ def noted(step: Step, operation: Operation, placement: Placement, now: datetime)
         "next_attempt_at": None,
         "healing": step.heal,
     }
-    if step.kind in (Kind.INSTALL, Kind.UPDATE):
-        # The way back keeps what was tried: it tells which release is to be quarantined.
+    if step.kind in (Kind.INSTALL, Kind.UPDATE) and not step.heal:
+        # The way back keeps what was tried: it tells which release is to be quarantined. A heal
+        # keeps it too, so that what was tried here and gone back is not tried again after it.
         changes |= {"tried_release": operation.release, "cancelled": False}
     if step.heal:
         recent = view.recent_heals(placement.heals, now)

@@ -125,7 +125,7 @@ class Operations:
         with self._store.write() as tx:
             for one in rows.unfinished(tx):
                 newer = wanted.get(one.deployment)
-                goes_on = one.kind in (Kind.DELETE, Kind.ROLLBACK) or newer == one.release
+                goes_on = one.kind is Kind.DELETE or _goes_back(one) or newer == one.release
                 if one.state is OperationState.WAITING and not goes_on:
                     self._give_way(tx, one)
                     ended += 1
@@ -211,14 +211,14 @@ class Operations:
         extensions = self._extensions(step.deployment)
         desired = self._desired()
         policy = self._policy(desired.site if desired else SiteDocument())
-        if step.kind is Kind.ROLLBACK:
+        document = desired.deployment(step.deployment) if desired else None
+        wanted = self._release_of(document) if document else None
+        if step.kind is Kind.ROLLBACK or (step.heal and step.to_release != wanted):
             goal = Goal(placement.good_release, placement.good_revision, placement.good_version)
             return arguments.rollback_arguments(placement, extensions, policy), goal
-        document = desired.deployment(step.deployment) if desired else None
         assert desired is not None and document is not None, "what is begun is wanted"
         built = arguments.release_arguments(document, extensions, policy, desired.components)
-        goal = Goal(self._release_of(document), document.revision, document.version)
-        return built | {"release": goal.release}, goal
+        return built | {"release": wanted}, Goal(wanted, document.revision, document.version)
 
     def _extensions(self, deployment: str) -> Extensions:
         desired = self._desired()
@@ -251,7 +251,14 @@ class Operations:
         sent = {**one.arguments, "fence": fence, "request_id": one.id}
         if one.kind is not Kind.DELETE:
             sent |= self._dispatch.sensitive(one.arguments)
-        return Call(one.id, one.kind, self._dispatch.target(node), sent, one.deadline)
+        # Healing what was gone back to is an update by its state, and on the node a way back.
+        kind = Kind.ROLLBACK if _goes_back(one) else one.kind
+        return Call(one.id, kind, self._dispatch.target(node), sent, one.deadline)
+
+
+def _goes_back(one: Operation) -> bool:
+    """Whether its release is on the node already, and Git does not want it."""
+    return "to_release" in one.arguments
 
 
 def _refused(one: Operation, error: MargraveError, now: datetime) -> Result:

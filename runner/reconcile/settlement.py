@@ -107,8 +107,12 @@ def _installed(case: Case) -> Settlement:
         "good_revision": runs["revision"],
         "good_version": runs["version"],
     }
-    words = "healed" if case.placement.healing else f"{case.operation.kind} succeeded"
-    changes = _rest(case) | runs | good | {"outcome": Outcome.SUCCEEDED, "cancelled": False}
+    healed = case.placement.healing
+    words = "healed" if healed else f"{case.operation.kind} succeeded"
+    # What was gone back to and healed is no success of the wanted revision.
+    kept = healed and case.placement.outcome in (Outcome.ROLLED_BACK, Outcome.HELD)
+    outcome = case.placement.outcome if kept else Outcome.SUCCEEDED
+    changes = _rest(case) | runs | good | {"outcome": outcome, "cancelled": False}
     return Settlement(State.INSTALLED, words, changes, _ended(case, OperationState.SUCCEEDED))
 
 

@@ -180,6 +180,18 @@ def test_drift_is_healed_within_its_budget() -> None:
     assert told(plan(view(spent, nodes=nodes("n1"))).steps) == [("n1", Kind.UPDATE, "budget")]
 
 
+def test_what_was_gone_back_to_is_kept_right_too() -> None:
+    """After a rollback, or where the wanted revision is held, drift is healed to what runs."""
+    back = runs("n1", outcome=Outcome.ROLLED_BACK, wanted_release=NEW, drift="web is missing")
+    held = runs("n2", outcome=Outcome.HELD, drift="web is missing")
+    steps = plan(view(back, held, quarantine=frozenset({(ID, NEW)}))).steps
+
+    assert [(s.node, s.kind, s.heal, s.to_release) for s in steps] == [
+        ("n1", Kind.UPDATE, True, OLD),
+        ("n2", Kind.UPDATE, True, OLD),
+    ]
+
+
 def test_a_cancelled_update_goes_back_and_stays_held() -> None:
     """After a cancel the previous revision is proved; nothing is tried again by itself."""
     cancelled = failed("n1", cancelled=True)
