@@ -76,13 +76,16 @@ def test_update_and_rollback(shop: Shop) -> None:
 
 
 def test_values_are_taken_literally(shop: Shop) -> None:
-    """Whatever a value holds, the container sees it as it is."""
+    """Whatever a value holds, the container sees it as it is, and the system log does not."""
     ugly = 'it\'s "$HOME" ${X} \\n \\ #ü'
 
     result = shop.one(Step("workload_install", shop.content("1.0.0", greeting=ugly)))
 
+    logged = shop.ssh(f"journalctl --no-pager -o cat | grep {shop.deployment} | grep -v health")
     assert result["state"] == "INSTALLED"
     assert shop.page()["greeting"] == ugly
+    assert f"deployment {shop.deployment} request -" in logged
+    assert "GREETING" not in logged
 
 
 def test_drift_is_told_and_mended(shop: Shop) -> None:

@@ -28,10 +28,18 @@ Work = Callable[[Call], None]
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
+class Module(AnsibleModule):
+    """A module whose parameters hold secrets' values: the node's system log gets none of them."""
+
+    def _log_invocation(self) -> None:
+        """Say which deployment and which request it is about, where Ansible would say everything."""
+        request = self.params.get("request_id") or "-"
+        self.log(f"deployment {self.params['deployment']} request {request}")
+
+
 def run(kind: str, spec: dict, work: Work, more: Callable[[], dict] | None = None) -> None:
     """Do one operation and answer."""
-    # The parameters carry secrets' values: they stay out of the node's system log.
-    module = AnsibleModule(argument_spec=spec, supports_check_mode=True, no_log=True)
+    module = Module(argument_spec=spec, supports_check_mode=True)
     answer = operate(kind, module.params, module.check_mode, work, Layout(), more)
     if module._diff and answer["changed"]:
         answer["diff"] = _diff(answer.pop("before"), answer)
