@@ -32,7 +32,7 @@ class Module(AnsibleModule):
     """A module whose parameters hold secrets' values: the node's system log gets none of them."""
 
     def _log_invocation(self) -> None:
-        """Say which deployment and which request it is about, where Ansible would say everything."""
+        """Say which deployment and request it is about, where Ansible would say everything."""
         request = self.params.get("request_id") or "-"
         self.log(f"deployment {self.params['deployment']} request {request}")
 
