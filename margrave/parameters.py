@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
+from margrave import patterns
 from margrave.findings import Finding, did_you_mean, pointer
 
 if TYPE_CHECKING:
@@ -31,6 +32,24 @@ def check(description: ApplicationDescription, values: Mapping[str, object]) -> 
     return findings
 
 
+def check_change(
+    description: ApplicationDescription,
+    before: Mapping[str, object],
+    after: Mapping[str, object],
+) -> list[Finding]:
+    """Findings of an update's values: what is immutable stays as it was installed."""
+    return [
+        Finding(
+            pointer(("parameters", name)),
+            "cannot be changed once it is installed",
+            f"leave it at {before[name]!r}, or make a new deployment",
+            "immutable",
+        )
+        for name, (setting, _) in description.settings.items()
+        if setting.immutable and name in before and name in after and before[name] != after[name]
+    ]
+
+
 def is_secret(value: object) -> bool:
     """Whether a request names a secret of the site instead of giving a value."""
     return isinstance(value, dict) and set(value) == {"secret"}
@@ -46,6 +65,10 @@ def check_value(schema: Schema, value: object) -> list[Wrong]:
             return [(f"{value!r} is not a list", "write a list")]
         item = kind.removeprefix("array[").removesuffix("]")
         return [wrong for one in value for wrong in _RULES[item](schema, one)]
+    if schema.options and kind != "select":
+        items = value if schema.multiselect and isinstance(value, list) else [value]
+        wrong = [one for item in items for one in _RULES[kind](schema, item)]
+        return wrong or list(_select(schema, value))
     return list(_RULES[kind](schema, value))
 
 
@@ -58,7 +81,7 @@ def _string(schema: Schema, value: Any) -> Iterator[Wrong]:
         yield f"has {len(value)} characters", f"write {low} at least"
     if high is not None and len(value) > high:
         yield f"has {len(value)} characters", f"write {high} at most"
-    if schema.regexMatch and not re.search(schema.regexMatch, value):
+    if schema.regexMatch and not patterns.matches(schema.regexMatch, value):
         yield f"{value!r} is not as required", f"match {schema.regexMatch}"
 
 
@@ -74,7 +97,8 @@ def _double(schema: Schema, value: Any) -> Iterator[Wrong]:
         yield f"{value!r} is not a number", "write a number"
         return
     yield from _range(schema, value)
-    digits = len(repr(float(value)).partition(".")[2].rstrip("0"))
+    exponent = Decimal(repr(value)).normalize().as_tuple().exponent
+    digits = max(0, -exponent) if isinstance(exponent, int) else 0
     low, high = schema.minPrecision, schema.maxPrecision
     if low is not None and digits < low:
         yield f"{value} has {digits} decimal places", f"write {low} at least"

@@ -106,6 +106,13 @@ SemVer = Annotated[
     _matches(SEMVER, "is not a semantic version", "write such as 1.2.3, without a v"),
     _shown(SEMVER.pattern),
 ]
+Email = Annotated[
+    str,
+    AfterValidator(
+        lambda text: _rule("@" in text, "is not an e-mail address", "write name@host", text)
+    ),
+    _shown(r"[^@]*@[\s\S]*"),
+]
 Revision = Annotated[
     str,
     _matches(

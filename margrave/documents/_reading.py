@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
 
 from margrave.findings import Finding, did_you_mean
 
@@ -16,13 +17,32 @@ if TYPE_CHECKING:
 
 OURS: Final = "x-margrave-extensions"
 _TOLD: Final = 50
+_EXTENSION_CURE: Final = (
+    "extensions are named x-<name>-extensions, and stand in a description, a specification,"
+    " a profile or a component"
+)
 _EXTENSION = re.compile(r"x-[a-z][a-z0-9-]*-extensions")
 
 
 class Part(BaseModel):
     """A part of a document: exactly the keys that are known, nothing is coerced."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Extensible(Part):
+    """A part to which anybody may add `x-<name>-extensions`; but ours they mean nothing here."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _leave_foreign(cls, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        foreign = [key for key in value if is_foreign(key)]
+        for key in foreign:
+            if not isinstance(value[key], dict):
+                raise PydanticCustomError("extension", "is not a mapping", {"key": key})
+        return {key: below for key, below in value.items() if key not in foreign}
 
 
 Model = TypeVar("Model", bound=Part)
@@ -47,24 +67,16 @@ def findings_of(parsed: Parsed, model: type[Model]) -> tuple[Model | None, list[
     if not isinstance(value, dict):
         return None, [parsed.finding((), "is not a mapping", "write keys and values")]
     try:
-        return model.model_validate(without_foreign(value)), []
+        return model.model_validate(value), []
     except ValidationError as error:
         # Nobody reads more than these; suggestions for thousands of wrong keys would take seconds.
         told = error.errors(include_url=False)[:_TOLD]
         return None, _told_once(_finding(parsed, model, one) for one in told)
 
 
-def without_foreign(value: Any) -> Any:
-    """The value without other people's `x-…-extensions`, which the standard allows us to ignore."""
-    if isinstance(value, dict):
-        return {key: without_foreign(below) for key, below in value.items() if not _foreign(key)}
-    if isinstance(value, list):
-        return [without_foreign(item) for item in value]
-    return value
-
-
-def _foreign(key: str) -> bool:
-    return key != OURS and _EXTENSION.fullmatch(key) is not None
+def is_foreign(key: str) -> bool:
+    """Whether the key is an extension of somebody else, which the standard allows us to ignore."""
+    return key.startswith("x-") and key != OURS and _EXTENSION.fullmatch(key) is not None
 
 
 def _told_once(findings: Any) -> list[Finding]:
@@ -79,10 +91,10 @@ def _finding(parsed: Parsed, model: type[Part], error: Any) -> Finding:
     path = _path(parsed.value, error["loc"])
     kind = str(error["type"])
     if kind == "extra_forbidden":
-        known = _known_keys(model, path[:-1])
-        return parsed.finding(
-            path, "is not a key that is known here", did_you_mean(str(path[-1]), known), "unknown"
-        )
+        return _unknown(parsed, model, path)
+    if kind == "extension":
+        message, cure = _WORDS["dict_type"]
+        return parsed.finding((*path, error["ctx"]["key"]), message, cure)
     if kind in _WORDS:
         message, cure = _WORDS[kind]
         return parsed.finding(path, message, cure)
@@ -96,6 +108,15 @@ def _finding(parsed: Parsed, model: type[Part], error: Any) -> Finding:
     if kind == "string_pattern_mismatch":
         return parsed.finding(path, f"{shown}is not as required", "match " + _pattern(error))
     return parsed.finding(path, f"{shown}{text[0].lower()}{text[1:]}")
+
+
+def _unknown(parsed: Parsed, model: type[Part], path: Sequence[str | int]) -> Finding:
+    if str(path[-1]).startswith("x-"):
+        message, cure = "is no extension that may stand here", _EXTENSION_CURE
+    else:
+        message = "is not a key that is known here"
+        cure = did_you_mean(str(path[-1]), _known_keys(model, path[:-1]))
+    return parsed.finding(path, message, cure, "unknown")
 
 
 def _pattern(error: Any) -> str:

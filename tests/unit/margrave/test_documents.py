@@ -59,6 +59,10 @@ def test_every_finding_is_told_at_once_with_its_place() -> None:
             " duration (write 5m0s)"
         ),
         (
+            "f.yaml:26:15: /spec/x-margrave-extensions/priority: urgent needs a reason"
+            " (add reason)"
+        ),
+        (
             "f.yaml:28:13: /spec/x-margrave-extensions/strategy/bach: is not a key that is"
             ' known here (did you mean "batch"?)'
         ),

@@ -2,112 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-from pydantic import Field
+from typing import Any
 
 from margrave import digest, durations, yaml_text
-from margrave.documents._fields import (
-    ApplicationId,
-    ComponentName,
-    DeviceId,
-    Label,
-    MargoDuration,
-    OciRepository,
-    SemVer,
-    Uuid,
-)
-from margrave.documents._reading import OURS, Part, findings_of
-from margrave.documents.constraints import DeviceConstraints
+from margrave.documents._checked import checked
+from margrave.documents._reading import OURS
+from margrave.documents.deployment._rules import rules
+from margrave.documents.deployment.parts import ComponentPart, DeploymentPart, ParameterPart
 from margrave.documents.extensions import Extensions
-from margrave.errors import DocumentError
+from margrave.documents.generations import Kind
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from margrave.findings import Finding
-    from margrave.yaml_text import Parsed
-
-# Margo's property names are kept as they are written: fields are the document's words.
-# ruff: noqa: N815
-
-
-class Source(Part):
-    """Where Git holds a component's content."""
-
-    source: Annotated[str, Field(pattern=r"^components/[0-9a-f]{64}$")] | None = None
-
-
-# Frozen, so that all documents share them: pydantic would copy a plain default each time.
-_NO_SOURCE = Source()
-_NO_EXTENSIONS = Extensions()
-
-
-class ComponentProperties(Part):
-    """Which component, and how long it may take."""
-
-    repository: OciRepository
-    revision: SemVer
-    wait: bool = True
-    timeout: MargoDuration | None = None
-
-
-class ComponentPart(Part):
-    """One component as the document writes it."""
-
-    name: ComponentName
-    properties: ComponentProperties
-    ours: Source = Field(default_factory=lambda: _NO_SOURCE, alias=OURS)
-
-
-class ProfilePart(Part):
-    """The chosen profile with its components in their order."""
-
-    type: Literal["helm", "compose", "custom"]
-    components: Annotated[list[ComponentPart], Field(min_length=1)]
-    deviceConstraints: DeviceConstraints | None = None
-    ours: dict[str, Any] = Field(default={}, alias=OURS)
-
-
-class Target(Part):
-    """Where a parameter's value goes."""
-
-    pointer: str
-    components: Annotated[list[str], Field(min_length=1)]
-
-
-class ParameterPart(Part):
-    """A value and its targets."""
-
-    value: Any
-    targets: list[Target]
-
-
-class Metadata(Part):
-    """Name and place."""
-
-    name: Label
-    namespace: str
-    deviceId: DeviceId
-    labels: dict[str, str] = {}
-
-
-class Spec(Part):
-    """What runs."""
-
-    applicationId: ApplicationId
-    deploymentProfile: ProfilePart
-    parameters: dict[str, ParameterPart] = {}
-    ours: Extensions = Field(default_factory=lambda: _NO_EXTENSIONS, alias=OURS)
-
-
-class DeploymentPart(Part):
-    """The whole document."""
-
-    id: Uuid
-    metadata: Metadata
-    spec: Spec
+__all__ = [
+    "Component",
+    "ComponentPart",
+    "Deployment",
+    "DeploymentPart",
+    "ParameterPart",
+    "as_text",
+    "read_deployment",
+    "render",
+    "revision_of",
+]
 
 
 @dataclass(frozen=True)
@@ -237,11 +154,7 @@ class Component:
 def read_deployment(data: bytes | str, file: str = "") -> Deployment:
     """The checked document, or DocumentError with every finding."""
     parsed = yaml_text.parse(data, file)
-    part, findings = findings_of(parsed, DeploymentPart)
-    if part is not None:
-        findings = _rules(parsed, part)
-    if findings or part is None:
-        raise DocumentError(findings)
+    part = checked(parsed, DeploymentPart, rules, Kind.DEPLOYMENT)
     exact = data.encode() if isinstance(data, str) else data
     return Deployment(part, parsed.value, revision_of(parsed.value), digest.of_bytes(exact))
 
@@ -281,39 +194,3 @@ def _component_content(component: Mapping[str, Any]) -> dict[str, Any]:
     kept = {key: value for key, value in component.items() if key != OURS}
     source = (component.get(OURS) or {}).get("source")
     return {**kept, OURS: {"source": source}} if source else kept
-
-
-def _rules(parsed: Parsed, part: DeploymentPart) -> list[Finding]:
-    """What no single key can tell."""
-    findings = _component_rules(parsed, part)
-    names = {one.name for one in part.spec.deploymentProfile.components}
-    for name, parameter in part.spec.parameters.items():
-        for index, target in enumerate(parameter.targets):
-            path = ("spec", "parameters", name, "targets", index, "components")
-            findings += [
-                parsed.finding((*path, place), f'no component is called "{one}"', _known(names))
-                for place, one in enumerate(target.components)
-                if one not in names
-            ]
-    ours = part.spec.ours
-    if ours.priority == "urgent" and not ours.reason:
-        findings.append(
-            parsed.finding(("spec", OURS, "priority"), "urgent needs a reason", "add reason")
-        )
-    return findings
-
-
-def _component_rules(parsed: Parsed, part: DeploymentPart) -> list[Finding]:
-    findings, seen = [], set()
-    for index, component in enumerate(part.spec.deploymentProfile.components):
-        path = ("spec", "deploymentProfile", "components", index)
-        if component.name in seen:
-            findings.append(
-                parsed.finding((*path, "name"), f'"{component.name}" stands twice', "rename one")
-            )
-        seen.add(component.name)
-    return findings
-
-
-def _known(names: set[str]) -> str:
-    return f"known are {', '.join(sorted(names))}"
