@@ -20,13 +20,14 @@ def read(folder: Path) -> dict[str, File]:
         name = path.relative_to(folder).as_posix()
         if path.is_symlink() or not path.is_file():
             raise UnsafeArchive(f"{name}: is a link or a device", "keep regular files only")
-        files[name] = File(path.read_bytes(), bool(path.stat().st_mode & 0o100))
-        total += len(files[name].data)
-        if total > ARCHIVE_LIMIT or len(files) > COUNT_LIMIT:
+        status = path.stat()
+        total += status.st_size  # looked at first: what is too large is not read into memory
+        if total > ARCHIVE_LIMIT or len(files) >= COUNT_LIMIT:
             raise UnsafeArchive(
                 f"{folder.name}: larger than {ARCHIVE_LIMIT} bytes or {COUNT_LIMIT} files",
                 "a component holds configuration; put payload into an image",
             )
+        files[name] = File(path.read_bytes(), bool(status.st_mode & 0o100))
     return files
 
 

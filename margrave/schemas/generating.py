@@ -8,26 +8,41 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic.json_schema import GenerateJsonSchema
 
-from margrave.documents._reading import OURS, Part
+from margrave.documents._reading import OURS, Extensible
 from margrave.schemas.words import WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from pydantic import BaseModel
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-# Other people's extensions may stand in any part of a document; ours only where it has a meaning.
+# Other people's extensions; ours stand only where they have a meaning.
 FOREIGN: Final = rf"^x-(?!{OURS[2:]}$)[a-z][a-z0-9-]*-extensions$"
 
 _REFERENCE: Final = "#/$defs/"
 
 
 class _Generator(GenerateJsonSchema):
-    """Without a title for each field: the key itself says it."""
+    """As pydantic does it, with what our readers refuse and take beyond it."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - pydantic's signature
+        """No title for each field: the key itself says it."""
         return False
+
+    def model_schema(self, schema: Any) -> dict[str, Any]:
+        """Where anybody's extensions may stand, they may hold anything."""
+        made = super().model_schema(schema)
+        if issubclass(schema["cls"], Extensible):
+            made["patternProperties"] = {FOREIGN: {"type": "object"}}
+        return made
+
+    def dict_schema(self, schema: Any) -> dict[str, Any]:
+        """A key that breaks the rule for keys is refused, which a pattern alone does not say."""
+        made = super().dict_schema(schema)
+        if "patternProperties" in made:
+            made["additionalProperties"] = False
+        return made
 
 
 def schema_of(name: str, model: type[BaseModel]) -> dict[str, Any]:
@@ -41,10 +56,6 @@ def schema_of(name: str, model: type[BaseModel]) -> dict[str, Any]:
     for key, value in below.items():
         _tell(parts[renamed[key]], name, str(value.get("title", key)))
         parts[renamed[key]]["title"] = renamed[key]
-    if issubclass(model, Part):
-        for part in [body, *parts.values()]:
-            for one in _mappings(part):
-                _open_to_foreign(one)
     title = "".join(word.capitalize() for word in name.split("-"))
     head = {"$schema": DIALECT, "$id": f"{name}.json", "title": title}
     body.pop("title", None)
@@ -85,27 +96,3 @@ def _tell(part: dict[str, Any], schema: str, model: str) -> None:
         words = WORDS.get(f"{schema} {model}.{key}") or WORDS.get(f"{model}.{key}")
         if words:
             about["description"] = words
-
-
-def _mappings(value: Any) -> Iterator[dict[str, Any]]:
-    """Every schema of a mapping with keys of its own or with free keys, at any depth."""
-    if isinstance(value, list):
-        for one in value:
-            yield from _mappings(one)
-    if isinstance(value, dict):
-        if value.get("type") == "object":
-            yield value
-        for key, below in value.items():
-            if key not in ("default", "enum", "const", "examples"):
-                yield from _mappings(below)
-
-
-def _open_to_foreign(mapping: dict[str, Any]) -> None:
-    """As `without_foreign` reads: such a key is nobody's concern, whatever it holds."""
-    free = mapping.get("additionalProperties")
-    patterns = mapping.setdefault("patternProperties", {})
-    if free is None and patterns:  # pydantic's way to write rules for keys: all others are refused
-        mapping["additionalProperties"] = False
-    patterns[FOREIGN] = True
-    if "propertyNames" in mapping:
-        mapping["propertyNames"] = {"anyOf": [mapping["propertyNames"], {"pattern": FOREIGN}]}

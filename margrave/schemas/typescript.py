@@ -56,16 +56,17 @@ def _names(schemas: Mapping[str, Mapping[str, Any]]) -> Names:
 
 
 def _shape(body: Any, parts: Mapping[str, Any]) -> str:
-    """The part written out, without what only tells: no model contains itself."""
+    """The part written out, without what only tells; where it contains itself, by name."""
 
-    def whole(value: Any) -> Any:
+    def whole(value: Any, above: tuple[str, ...]) -> Any:
         if isinstance(value, dict):
-            if "$ref" in value:
-                return whole(parts[_part(value)])
-            return {key: whole(below) for key, below in value.items()}
-        return [whole(one) for one in value] if isinstance(value, list) else value
+            if "$ref" in value and _part(value) not in above:
+                return whole(parts[_part(value)], (*above, _part(value)))
+            return {key: whole(below, above) for key, below in value.items()}
+        return [whole(one, above) for one in value] if isinstance(value, list) else value
 
-    return json.dumps(whole({k: v for k, v in body.items() if k not in _TELLING}), sort_keys=True)
+    told = {key: below for key, below in body.items() if key not in _TELLING}
+    return json.dumps(whole(told, ()), sort_keys=True)
 
 
 def _part(value: Mapping[str, Any]) -> str:
@@ -92,7 +93,7 @@ def _members(body: Mapping[str, Any], scope: _Scope, indent: str) -> str:
         optional = "" if key in body.get("required", ()) else "?"
         lines.append(f"{indent}  {shown}{optional}: {scope.type(below)};\n")
     if FOREIGN in body.get("patternProperties", {}):
-        lines.append(f"{indent}  [foreign: `x-${{string}}-extensions`]: unknown;\n")
+        lines.append(f"{indent}  [foreign: `x-${{string}}-extensions`]: object;\n")
     return "".join([*lines, indent, "}"])
 
 
@@ -125,10 +126,8 @@ class _Scope:
     def _mapping(self, value: Mapping[str, Any]) -> str:
         below = value.get("additionalProperties")
         if not isinstance(below, dict):
-            rules = [v for k, v in value.get("patternProperties", {}).items() if k != FOREIGN]
-            below = rules[0] if rules else None
+            below = next(iter(value.get("patternProperties", {}).values()), None)
         keys = value.get("propertyNames", {})
-        keys = keys.get("anyOf", [keys])[0]
         if "enum" in keys or "$ref" in keys:
             return f"Partial<Record<{self.type(keys)}, {self.type(below)}>>"
         return f"Record<string, {self.type(below)}>"

@@ -1,38 +1,70 @@
-"""What `margrave lint` checks: a document, a package, a registry or a deployments repository."""
+"""What `margrave lint` checks on the disk: documents, packages, registries, repositories.
+
+Lives here: walking, reading and mending files, and the forms in which findings are told. May use:
+margrave.linting, which knows the rules. Never: the network, or a file outside of the paths given.
+"""
 
 from __future__ import annotations
 
+import stat
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from margrave.cli.lint.documents import document
+from margrave.cli.lint.files import shown, unreadable, walk, wrong
 from margrave.cli.lint.package import package
 from margrave.cli.lint.repository import repository
-from margrave.findings import Finding
+from margrave.linting import registry
+from margrave.linting.reading import DESCRIPTION_FILE
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from margrave.findings import Finding
+    from margrave.linting import Read
 
-REPOSITORY_FOLDERS = ("deployments", "sites")
+DOCUMENT_FOLDERS = ("deployments", "sites")
+REPOSITORY_FOLDERS = (*DOCUMENT_FOLDERS, "components")
 
 
 def check(path: Path) -> list[Finding]:
     """Everything that is wrong at or below the path; files are named as the path leads to them."""
-    if not path.is_dir():
-        return document(path)
-    findings = []
-    is_repository = any((path / name).is_dir() for name in REPOSITORY_FOLDERS)
-    packages = sorted(found.parent for found in path.rglob("margo.yaml") if _ours(found, path))
-    if is_repository:
-        findings += repository(path)
-    for folder in packages:
-        findings += package(folder)
-    if not is_repository and not packages:
+    try:
+        is_folder = stat.S_ISDIR(path.stat().st_mode)
+    except OSError as error:
+        return [unreadable(path, error)]
+    return _folder(path) if is_folder else document(path)
+
+
+def _folder(path: Path) -> list[Finding]:
+    place = path if path.name not in ("", "..") else path.resolve()
+    root = None if _is_repository(path) else _root_above(place)
+    if root is not None:
+        return [one for one in repository(root) if Path(one.file).is_relative_to(place)]
+    findings: list[Finding] = repository(path) if _is_repository(path) else []
+    skip = frozenset(path / name for name in REPOSITORY_FOLDERS if _is_repository(path))
+    packages = [one for one in walk(path, findings, skip) if one.name == DESCRIPTION_FILE]
+    read: list[Read] = []
+    for file in packages:
+        found, wrongs = package(file, follow=False)
+        read.append(found)
+        findings += [*found.findings, *wrongs]
+    findings += registry.check(read)
+    if not packages and not findings and not _is_repository(path):
         text = "holds no margo.yaml and no deployments/ or sites/: there is nothing to check"
-        findings.append(Finding("", text, "name the folder that does", "empty", str(path)))
+        findings.append(wrong(path, text, "name the folder that does", "empty"))
     return findings
 
 
-def _ours(found: Path, base: Path) -> bool:
-    """Not inside Git's own folder, nor a component's content."""
-    parts = found.relative_to(base).parts
-    return ".git" not in parts and parts[0] != "components"
+def _is_repository(path: Path) -> bool:
+    return any((path / name).is_dir() for name in DOCUMENT_FOLDERS)
+
+
+def _root_above(place: Path) -> Path | None:
+    """The repository that a part of it is named of: deployments/, one site's folder, sites/."""
+    if place.name in REPOSITORY_FOLDERS and _is_repository(place.parent):
+        return place.parent
+    if place.parent.name in ("deployments", "components") and _is_repository(place.parent.parent):
+        return place.parent.parent
+    return None
+
+
+__all__ = ["check", "shown"]

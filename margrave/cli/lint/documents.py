@@ -1,42 +1,41 @@
-"""One document: which kind it is, and everything its reader finds."""
+"""One document of the disk: its kind by its path, and everything that its reader finds."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from margrave import yaml_text
-from margrave.documents.deployment import read_deployment
-from margrave.documents.site import read_site
+from margrave.cli.lint.files import load, shown
 from margrave.errors import DocumentError
-from margrave.findings import Finding
+from margrave.linting import Kind, Read, kind_of, read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+    from margrave.findings import Finding
 
 
 def document(path: Path) -> list[Finding]:
-    """A single file: margo.yaml is a description, one below sites/ a site, else a deployment."""
-    if path.name == "margo.yaml":
-        from margrave.cli.lint.package import package
+    """A single file: margo.yaml is a description, one below `sites/` a site, else a deployment."""
+    from margrave.cli.lint.package import package
 
-        return package(path.parent)
-    if "sites" in path.resolve().parts[:-1] and "deployments" not in path.resolve().parts[:-1]:
-        return findings_of(path, read_site)
-    return findings_of(path, read_deployment)
+    kind = kind_by_path(path)
+    if kind is Kind.DESCRIPTION:
+        found, findings = package(path)
+        return [*found.findings, *findings]
+    return list(read_file(path, kind, follow=True).findings)
 
 
-def findings_of(path: Path, reader: Callable[[bytes, str], object]) -> list[Finding]:
-    """What the reader says; a file that cannot be read is a finding too."""
-    warnings: list[Finding] = []
+def kind_by_path(path: Path) -> Kind:
+    """A link is what the file is that it leads to: it is there that the reader's rules hold."""
     try:
-        data = path.read_bytes()
-        warnings += yaml_text.parse(data, str(path)).warnings
-        reader(data, str(path))
+        return kind_of(path.resolve().parts)
+    except (OSError, RuntimeError):  # a link that leads to itself; reading it says so
+        return kind_of(path.absolute().parts)
+
+
+def read_file(path: Path, kind: Kind, *, follow: bool = False) -> Read:
+    """The document, or what stands in its way as the findings."""
+    try:
+        data = load(path, follow=follow)
     except DocumentError as error:
-        found = [one if one.file else replace(one, file=str(path)) for one in error.findings]
-        return warnings + found
-    except OSError as error:
-        return [Finding("", f"cannot be read: {error.strerror}", "", "unreadable", str(path))]
-    return warnings
+        return Read(shown(path), kind, error.findings)
+    return read(kind, data, shown(path))

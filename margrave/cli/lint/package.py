@@ -2,58 +2,68 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from margrave import digest, folder, yaml_text
-from margrave.cli.lint.documents import findings_of
+from margrave import digest, yaml_text
+from margrave.cli.lint.documents import read_file
+from margrave.cli.lint.files import content
+from margrave.documents._reading import OURS
 from margrave.documents.description import read_description
 from margrave.errors import DocumentError, UnsafeArchive
-from margrave.findings import Finding
-
-OURS = "x-margrave-extensions"
+from margrave.linting import Kind, Read
+from margrave.linting.repository import COMPOSE_FILE
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from margrave.documents.description import ApplicationDescription
+    from margrave.findings import Finding
 
 
-def package(base: Path) -> list[Finding]:
-    """The findings of margo.yaml, and of each component that comes with the package."""
-    file = base / "margo.yaml"
-    read: list[ApplicationDescription] = []
-    findings = findings_of(file, lambda data, name: read.append(read_description(data, name)))
-    if not read:
-        return findings
-    parsed = yaml_text.parse(file.read_bytes(), str(file))
-    for profile_index, profile in enumerate(read[0].profiles):
+def package(file: Path, *, follow: bool = True) -> tuple[Read, list[Finding]]:
+    """The description, and what is wrong with each component that comes with the package."""
+    found = read_file(file, Kind.DESCRIPTION, follow=follow)
+    if found.document is None:
+        return found, []
+    description: ApplicationDescription = found.document
+    findings = []
+    for profile_index, profile in enumerate(description.profiles):
         for index, component in enumerate(profile.components):
             if component.path is None:
                 continue
-            where = ("deploymentProfiles", profile_index, "components", index)
-            for text, cure in _component(base, component.path, profile.type):
-                findings.append(parsed.finding((*where, OURS, "path"), text, cure))
-    return findings
+            where = ("deploymentProfiles", profile_index, "components", index, OURS, "path")
+            for text, cure in _component(file.parent, component.path, profile.type):
+                findings.append(found.finding(where, text, cure, "component"))
+    return found, findings
 
 
 def _component(base: Path, path: str, kind: str) -> list[tuple[str, str]]:
     """What is wrong with a component's folder, and what would help."""
     place = base / path
-    if not place.resolve().is_relative_to(base.resolve()):
+    if not _inside(place, base):
         return [(f"{path} leads out of the package", "keep components beside margo.yaml")]
-    if not place.is_dir():
+    if place.is_symlink() or not place.is_dir():
         return [(f"{path} is no folder of the package", "create it, or name the right one")]
     try:
-        files = folder.read(place)
+        files = content(place)
     except UnsafeArchive as error:
         return [(f"{path}: {error.message}", error.cure)]
-    if kind == "compose" and "compose.yaml" not in files:
-        return [(f"{path} holds no compose.yaml", "a compose component has one at its root")]
+    if kind == "compose" and COMPOSE_FILE not in files:
+        return [(f"{path} holds no {COMPOSE_FILE}", "a compose component has one at its root")]
     if kind == "compose":
-        return _compose(files["compose.yaml"].data, f"{path}/compose.yaml")
+        return compose(files[COMPOSE_FILE].data, f"{path}/{COMPOSE_FILE}")
     return []
 
 
-def _compose(data: bytes, name: str) -> list[tuple[str, str]]:
+def _inside(place: Path, base: Path) -> bool:
+    try:
+        return place.resolve().is_relative_to(base.resolve())
+    except (OSError, RuntimeError):  # a link that leads to itself
+        return False
+
+
+def compose(data: bytes, name: str) -> list[tuple[str, str]]:
+    """What is wrong with a Compose file as far as one sees without Compose."""
     try:
         value = yaml_text.parse(data, name).value
     except DocumentError as error:
@@ -65,7 +75,7 @@ def _compose(data: bytes, name: str) -> list[tuple[str, str]]:
 
 def folder_digest(path: Path) -> str:
     """The digest of the folder as it stands."""
-    return digest.of_files(folder.read(path))
+    return digest.of_files(content(path))
 
 
 def component_digests(path: Path) -> list[dict[str, str]]:

@@ -1,87 +1,98 @@
-"""A deployments repository: every document, its place, and the components it names."""
+"""A deployments repository on the disk: every document, its place, and the components."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from margrave import digest, folder, names
-from margrave.cli.lint.documents import findings_of
-from margrave.documents.deployment import read_deployment
-from margrave.documents.site import read_site
+from margrave import digest, names
+from margrave.cli.lint.documents import read_file
+from margrave.cli.lint.files import content, listed, wrong
+from margrave.cli.lint.package import compose
 from margrave.errors import UnsafeArchive
-from margrave.findings import Finding
+from margrave.findings import Finding, Severity
+from margrave.linting import Kind
+from margrave.linting.repository import COMPOSE_FILE, Content, Placed, Repository, check
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterator
     from pathlib import Path
 
-    from margrave.documents.deployment import Deployment
+_PLACES = "deployments/<site>/<id>.yaml and sites/<site>.yaml are what belongs there"
 
 
 def repository(base: Path) -> list[Finding]:
-    """The findings of deployments/, sites/ and components/."""
+    """The findings of deployments/, sites/ and components/, and of what ties them together."""
     findings: list[Finding] = []
-    for site in _folders(base / "deployments"):
+    deployments = tuple(_deployments(base, findings))
+    components = dict(_components(base, findings))
+    for path in listed(base / "sites", findings):
+        if _is_document(path, findings):
+            findings += _site_name(path.stem, path)
+            findings += read_file(path, Kind.SITE).findings
+    findings += check(Repository(deployments, components))
+    return sorted(findings, key=lambda one: one.order)
+
+
+def _deployments(base: Path, findings: list[Finding]) -> Iterator[Placed]:
+    for site in listed(base / "deployments", findings):
+        if site.is_symlink() or not site.is_dir():
+            _stray(site, findings)
+            continue
         findings += _site_name(site.name, site)
-        for path in _files(site):
-            findings += _deployment(base, site.name, path)
-    for path in _files(base / "sites"):
-        findings += _site_name(path.stem, path) + findings_of(path, read_site)
-    for component in _folders(base / "components"):
-        findings += _component(component)
-    return findings
+        for path in listed(site, findings):
+            if _is_document(path, findings):
+                read = read_file(path, Kind.DEPLOYMENT)
+                findings += read.findings
+                if read.document is not None:
+                    yield Placed(site.name, path.stem, read)
 
 
-def _folders(base: Path) -> list[Path]:
-    return sorted(path for path in base.iterdir() if path.is_dir()) if base.is_dir() else []
+def _is_document(path: Path, findings: list[Finding]) -> bool:
+    if path.suffix == ".yaml" and (path.is_symlink() or not path.is_dir()):
+        return True
+    _stray(path, findings)
+    return False
 
 
-def _files(base: Path) -> list[Path]:
-    return sorted(base.glob("*.yaml")) if base.is_dir() else []
+def _stray(path: Path, findings: list[Finding]) -> None:
+    """What looks like a document and is read by nobody is an error; a note beside them is not."""
+    found = wrong(path, "is no place of a document", _PLACES, "place")
+    harmless = path.suffix not in (".yaml", ".yml", ".json") and path.is_file()
+    findings.append(replace(found, severity=Severity.WARNING) if harmless else found)
 
 
 def _site_name(name: str, path: Path) -> list[Finding]:
     if names.is_label(name):
         return []
-    cure = "use lower-case letters, digits and dashes"
-    return [Finding("", f"{name!r} is no name of a site", cure, "name", str(path))]
+    return [wrong(path, f'"{name}" is no name of a site', names.LABEL_CURE, "name")]
 
 
-def _deployment(base: Path, site: str, path: Path) -> list[Finding]:
-    read: list[Deployment] = []
-    findings = findings_of(path, lambda data, name: read.append(read_deployment(data, name)))
-    return findings + [
-        Finding(pointer, text, cure, "place", str(path))
-        for one in read
-        for pointer, text, cure in _misplaced(base, site, path, one)
-    ]
+def _components(base: Path, findings: list[Finding]) -> Iterator[tuple[str, Content]]:
+    for path in listed(base / "components", findings):
+        if path.is_symlink() or not path.is_dir():
+            findings.append(wrong(path, "is no component", "a component is a folder", "component"))
+            continue
+        if not re.fullmatch(r"[0-9a-f]{64}", path.name):
+            cure = "name it as margrave app digest says"
+            findings.append(wrong(path, "is not named by a digest", cure, "component"))
+            continue
+        yield path.name, _content(path, findings)
 
 
-def _misplaced(
-    base: Path, site: str, path: Path, one: Deployment
-) -> Iterable[tuple[str, str, str]]:
-    if path.stem != one.id:
-        yield "/id", f"the file is not called {one.id}.yaml", "rename the file"
-    if one.device_id.split("/")[0] != site:
-        text = f"{one.device_id} is not at the site {site}, below which the file lies"
-        yield "/metadata/deviceId", text, f"write {site}/*"
-    for index, component in enumerate(one.components):
-        if component.source and not (base / component.source).is_dir():
-            where = f"/spec/deploymentProfile/components/{index}/x-margrave-extensions/source"
-            yield where, f"{component.source} is not in the repository", "add the folder"
-
-
-def _component(path: Path) -> list[Finding]:
-    def wrong(text: str, cure: str) -> list[Finding]:
-        return [Finding("", text, cure, "component", str(path))]
-
-    if not re.fullmatch(r"[0-9a-f]{64}", path.name):
-        return wrong("is not named by a digest", "name it as margrave app digest says")
+def _content(path: Path, findings: list[Finding]) -> Content:
+    """What the folder holds; findings when its name does not say it."""
     try:
-        found = digest.of_files(folder.read(path)).removeprefix("sha256:")
+        files = content(path)
+        found = digest.of_files(files).removeprefix("sha256:")
     except UnsafeArchive as error:
-        return wrong(error.message, error.cure)
+        findings.append(wrong(path, error.message, error.cure, "component"))
+        return Content(files=frozenset({COMPOSE_FILE}))  # told once is enough
     if found != path.name:
-        return wrong(f"its content is {found}", "components never change: add a new folder")
-    return []
+        cure = "components never change: add a new folder"
+        findings.append(wrong(path, f"its content is {found}", cure, "component"))
+    if COMPOSE_FILE in files:
+        for text, cure in compose(files[COMPOSE_FILE].data, COMPOSE_FILE):
+            findings.append(wrong(path / COMPOSE_FILE, text, cure, "component"))
+    return Content(found, frozenset(files))
