@@ -173,6 +173,8 @@ class Demo:
             "MARGRAVE_REGISTRY": self.lab.registry_address,
             "MARGRAVE_CLI": str(self.places.command),
             "MARGRAVE_WEBHOOK_SECRET": self.memory.webhook_secret,
+            "MARGRAVE_USER": self.memory.user,
+            "MARGRAVE_PASSWORD": self.memory.password,
         }
         memory.write_private(self.places.env, configuration.environment(values))
 

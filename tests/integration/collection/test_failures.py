@@ -47,6 +47,16 @@ def test_a_release_that_is_never_healthy_goes_back(shop: Shop) -> None:
     assert (proven["changed"], proven["state"], proven["revision"]) == (False, "INSTALLED", good)
 
 
+def test_what_was_fetched_for_a_failed_release_goes_with_the_deployment(shop: Shop) -> None:
+    """Also when it was tried twice, so that the second attempt found the image there."""
+    shop.ssh("podman image prune --all --force")  # what other tests left is not ours here
+    bad = Step("workload_update", shop.content("1.2.0", timeout=4))
+
+    shop.call(shop.install("1.1.0"), bad, bad, shop.delete())
+
+    assert "storefront-web" not in shop.ssh("podman images --format '{{.Repository}}'")
+
+
 def test_an_install_that_fails_leaves_nothing_running(shop: Shop) -> None:
     """Where nothing ran before, nothing runs afterwards."""
     failed = shop.one(Step("workload_install", shop.content("1.2.0", timeout=4)))

@@ -17,22 +17,23 @@ from ansible_collections.margrave.edge.plugins.module_utils._release import Rele
 
 def prefetch(call: Call, release: Release) -> bool:
     """See to it that every image of the release is here; tells whether one had to be fetched."""
-    known: dict[str, str] = {}
-    fetched: set[str] = set()
-    for reference in release.references():
-        call.safe_point()
-        here = call.engine.image(reference)
-        if here is None:
-            _pull(call, reference)
-            fetched.add(reference)
-            here = call.engine.image(reference)
-        known[reference] = here or ""
-    owned = fetched | (owned_images(call.layout) if len(fetched) < len(known) else set())
+    known = {one: call.engine.image(one) for one in release.references()}
+    missing = [one for one, here in known.items() if here is None]
+    owned = owned_images(call.layout).union(missing)
     for part in release.parts:
         for image in part.images.values():
-            reference = image["reference"]
-            image.update(id=known[reference], ours=reference in owned)
-    return bool(fetched)
+            image["ours"] = image["reference"] in owned
+    if missing:
+        # Written before the first byte comes: what a call fetched that was then killed is ours.
+        release.store(call.folder)
+    for reference in missing:
+        call.safe_point()
+        _pull(call, reference)
+        known[reference] = call.engine.image(reference)
+    for part in release.parts:
+        for image in part.images.values():
+            image["id"] = known[image["reference"]] or ""
+    return bool(missing)
 
 
 def _pull(call: Call, reference: str) -> None:

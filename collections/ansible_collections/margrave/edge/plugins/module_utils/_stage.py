@@ -18,6 +18,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._errors import Confi
 from ansible_collections.margrave.edge.plugins.module_utils._files import (
     make_folder,
     read_json,
+    remove_file,
     remove_tree,
     sync_folder,
     write_durable,
@@ -44,13 +45,21 @@ def stage(call: Call, seen: Observation, archives: dict[str, bytes]) -> Release:
         check_policy(call, stored)
         return stored
     folder = call.folder.release(wanted)
-    remove_tree(folder)
+    _clear(folder)
     make_folder(folder)
     os.chmod(folder, 0o700)
     existing = call.existing()
     parts = [_part(call, seen, one, archives[one.name], existing) for one in _wanted(call)]
     sync_folder(folder)
     return _described(call, parts)
+
+
+def _clear(folder: str) -> None:
+    """Begin anew, but keep the description: it tells which images an earlier attempt fetched."""
+    for name in os.listdir(folder) if os.path.isdir(folder) else ():
+        path = os.path.join(folder, name)
+        if name != _release.FILE:
+            remove_tree(path) if os.path.isdir(path) else remove_file(path)
 
 
 def rehearse(call: Call, archives: dict[str, bytes]) -> Release:
