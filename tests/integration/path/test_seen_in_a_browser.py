@@ -69,7 +69,7 @@ def test_an_update_is_seen_happening_without_a_reload(
 
     demo.done("deployment", "update", "storefront", "--version", "1.1.0")
 
-    eventually(lambda: "UPDATING" in _page(browser), 30, "the update is seen")
+    eventually(lambda: "UPDATING" in _table(browser), 30, "the update is seen")
     _shot(browser, "page-updating.png")
     eventually(
         lambda: "UPDATING" not in _table(browser) and _table(browser).count("1.1.0") >= 3,
