@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import yaml
 
+from margrave import _yaml_hints
 from margrave._yaml_reader import COUNT_LIMIT, DEPTH_LIMIT, Reader
 from margrave.errors import DocumentError
 from margrave.findings import Finding, pointer
@@ -70,7 +71,7 @@ def parse(text: str | bytes, file: str = "") -> Parsed:
     try:
         value = reader.read(yaml.CSafeLoader(decoded))
     except yaml.MarkedYAMLError as error:
-        raise DocumentError([*reader.errors, _syntax(error, file)]) from error
+        raise DocumentError([*reader.errors, _syntax(error, decoded, file)]) from error
     except yaml.YAMLError as error:
         found = Finding("", f"is not YAML: {error}", "remove what cannot be printed", file=file)
         raise DocumentError([found]) from error
@@ -114,11 +115,12 @@ def _decoded(text: str | bytes, file: str) -> str:
         raise DocumentError([found]) from error
 
 
-def _syntax(error: yaml.MarkedYAMLError, file: str) -> Finding:
+def _syntax(error: yaml.MarkedYAMLError, text: str, file: str) -> Finding:
     mark = error.problem_mark or error.context_mark
     words = ", ".join(part for part in (error.context, error.problem) if part)
-    found = Finding("", f"is not YAML: {words}", "check indentation, quotes and colons here")
-    return found.at(file, mark.line + 1, mark.column + 1) if mark else found.at(file, 1, 1)
+    line, column = (mark.line, mark.column) if mark else (0, 0)
+    cure = _yaml_hints.cure(text, str(error.problem), line, column)
+    return Finding("", f"is not YAML: {words}", cure).at(file, line + 1, column + 1)
 
 
 def _child(node: yaml.Node, part: str | int) -> yaml.Node | None:

@@ -60,6 +60,15 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
     "tuple_type": ("is not a list", "write items behind dashes"),
 }
 
+_LIMITS: Final[Mapping[str, tuple[str, str]]] = {
+    "greater_than_equal": ("is too low", "write {ge} or more"),
+    "greater_than": ("is too low", "write more than {gt}"),
+    "less_than_equal": ("is too high", "write {le} or less"),
+    "less_than": ("is too high", "write less than {lt}"),
+    "too_short": ("has too few items", "write {min_length} at least"),
+    "string_too_short": ("is empty", "write {min_length} character at least"),
+}
+
 
 def findings_of(parsed: Parsed, model: type[Model]) -> tuple[Model | None, list[Finding]]:
     """The model when the document fits it, and otherwise every finding of its shape."""
@@ -99,6 +108,9 @@ def _finding(parsed: Parsed, model: type[Part], error: Any) -> Finding:
         message, cure = _WORDS[kind]
         return parsed.finding(path, message, cure)
     shown = f"{error['input']!r} " if isinstance(error.get("input"), (str, int, float)) else ""
+    if kind in _LIMITS:
+        message, cure = _LIMITS[kind]
+        return parsed.finding(path, f"{shown}{message}", cure.format(**error["ctx"]))
     text = str(error["msg"]).removeprefix("Value error, ")
     if kind == "value_error":
         message, _, cure = text.partition(" | ")

@@ -60,9 +60,13 @@ def told(kind: Kind, parsed: Parsed, again: Callable[[Parsed], list[Finding]]) -
         parsed.finding(one.path, one.message, one.cure, "generation")
         for one in (*draft.notes, *draft.left)
     ]
-    known = {pointer(one.path) for one in draft.left}
+    left = [pointer(one.path) + "/" for one in draft.left]
     mended = replace(parsed, value=draft.value)
-    remaining = (one for one in again(mended) if one.pointer not in known)
+    remaining = (
+        one
+        for one in again(mended)
+        if not any(known.startswith(one.pointer + "/") for known in left if one.pointer)
+    )
     return found + [one.at(parsed.file, *_old_place(parsed, draft, one)) for one in remaining]
 
 
