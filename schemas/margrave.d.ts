@@ -21,23 +21,6 @@ export interface ActionRequest {
   to?: string | null;
 }
 
-/** A comparison of one label, as Kubernetes writes it. */
-export interface ActionRequestLabelExpression {
-  /** A label's name. */
-  key: string;
-  /** How the label is compared. */
-  operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
-  /** What it is compared with; Exists and DoesNotExist have none. */
-  values?: string[];
-}
-
-/** All of it must hold; an empty selector selects everything. */
-export interface ActionRequestLabelSelector {
-  /** Labels that have exactly these values. */
-  matchLabels?: Record<string, string>;
-  matchExpressions?: ActionRequestLabelExpression[];
-}
-
 /** A component of a profile. */
 export interface AppComponent {
   name: string;
@@ -85,7 +68,6 @@ export interface ApplicationCatalog {
   tagline?: string | null;
   /** Words to find it by. */
   tags?: string[];
-  [foreign: `x-${string}-extensions`]: unknown;
 }
 
 /** A deployment at a site (Margo 1.0.0-rc.3, with our additions). */
@@ -94,7 +76,6 @@ export interface ApplicationDeployment {
   id: string;
   metadata: ApplicationDeploymentMetadata;
   spec: Spec;
-  [foreign: `x-${string}-extensions`]: unknown;
 }
 
 /** One component as the document writes it. */
@@ -103,26 +84,7 @@ export interface ApplicationDeploymentComponent {
   name: string;
   properties: ComponentProperties;
   "x-margrave-extensions"?: Source;
-  [foreign: `x-${string}-extensions`]: unknown;
-}
-
-/** A comparison of one label, as Kubernetes writes it. */
-export interface ApplicationDeploymentLabelExpression {
-  /** A label's name. */
-  key: string;
-  /** How the label is compared. */
-  operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
-  /** What it is compared with; Exists and DoesNotExist have none. */
-  values?: string[];
-  [foreign: `x-${string}-extensions`]: unknown;
-}
-
-/** All of it must hold; an empty selector selects everything. */
-export interface ApplicationDeploymentLabelSelector {
-  /** Labels that have exactly these values. */
-  matchLabels?: Record<string, string>;
-  matchExpressions?: ApplicationDeploymentLabelExpression[];
-  [foreign: `x-${string}-extensions`]: unknown;
+  [foreign: `x-${string}-extensions`]: object;
 }
 
 /** Name and place. */
@@ -135,7 +97,6 @@ export interface ApplicationDeploymentMetadata {
   deviceId: string;
   /** Labels of the deployment itself. */
   labels?: Record<string, string>;
-  [foreign: `x-${string}-extensions`]: unknown;
 }
 
 /** A value and its targets. */
@@ -143,7 +104,6 @@ export interface ApplicationDeploymentParameter {
   /** The value; secret://NAME is resolved at the site. */
   value: unknown;
   targets: Target[];
-  [foreign: `x-${string}-extensions`]: unknown;
 }
 
 /** The chosen profile with its components in their order. */
@@ -155,7 +115,7 @@ export interface ApplicationDeploymentProfile {
   deviceConstraints?: DeviceConstraints | null;
   /** Nothing of ours stands here yet. */
   "x-margrave-extensions"?: Record<string, unknown>;
-  [foreign: `x-${string}-extensions`]: unknown;
+  [foreign: `x-${string}-extensions`]: object;
 }
 
 /** An application's description, margo.yaml (Margo 1.0.0-rc.3). */
@@ -169,7 +129,7 @@ export interface ApplicationDescription {
   /** Parameters by name: a default each, and where the value goes. */
   parameters?: Record<string, ApplicationDescriptionParameter>;
   configuration?: Configuration | null;
-  [foreign: `x-${string}-extensions`]: unknown;
+  [foreign: `x-${string}-extensions`]: object;
 }
 
 /** One component. */
@@ -178,7 +138,7 @@ export interface ApplicationDescriptionComponent {
   name: string;
   properties: Properties;
   "x-margrave-extensions"?: Path | null;
-  [foreign: `x-${string}-extensions`]: unknown;
+  [foreign: `x-${string}-extensions`]: object;
 }
 
 /** Name and version. */
@@ -190,7 +150,6 @@ export interface ApplicationDescriptionMetadata {
   catalog: Catalog;
   /** What it does, in a sentence or two. */
   description?: string | null;
-  [foreign: `x-${string}-extensions`]: unknown;
 }
 
 /** A parameter with its default. */
@@ -198,7 +157,6 @@ export interface ApplicationDescriptionParameter {
   targets: Target[];
   /** The default. */
   value?: unknown;
-  [foreign: `x-${string}-extensions`]: unknown;
 }
 
 /** One way to run the application. */
@@ -212,7 +170,15 @@ export interface ApplicationDescriptionProfile {
   /** When to choose this profile. */
   description?: string | null;
   deviceConstraints?: DeviceConstraints | null;
-  [foreign: `x-${string}-extensions`]: unknown;
+  [foreign: `x-${string}-extensions`]: object;
+}
+
+/** Who made it. */
+export interface Author {
+  /** Who wrote it. */
+  name?: string | null;
+  /** Where the author reads mail. */
+  email?: string | null;
 }
 
 /** Processor, memory and storage. */
@@ -222,15 +188,13 @@ export interface CapacityRequirements {
   memory?: string | null;
   /** At least this much, as 10Gi. */
   storage?: string | null;
-  [foreign: `x-${string}-extensions`]: unknown;
 }
 
-/** Who made it. */
+/** Who made it, and what there is to say of it. */
 export interface Catalog {
-  organization: Named[];
-  author?: Named[];
+  organization: Organization[];
+  author?: Author[];
   application?: ApplicationCatalog | null;
-  [foreign: `x-${string}-extensions`]: unknown;
 }
 
 /** Where a command stands; pending ones are repeated with every heartbeat. */
@@ -246,7 +210,6 @@ export interface ComponentProperties {
   wait?: boolean;
   /** From start to healthy, as minutes and seconds: 5m0s. */
   timeout?: string | null;
-  [foreign: `x-${string}-extensions`]: unknown;
 }
 
 /** A deployment that a request is about. */
@@ -259,7 +222,6 @@ export interface Concerned {
 export interface Configuration {
   sections: Section[];
   schema: Schema[];
-  [foreign: `x-${string}-extensions`]: unknown;
 }
 
 /** One processor entry of the device must supply all of it. */
@@ -268,7 +230,6 @@ export interface CpuRequirement {
   cores: number;
   /** Any of these; none means any at all. */
   architectures?: ("amd64" | "arm64" | "arm" | "riscv64" | "other")[];
-  [foreign: `x-${string}-extensions`]: unknown;
 }
 
 /** POST /deployments. */
@@ -303,7 +264,6 @@ export interface Defaults {
   windows?: Window[] | null;
   /** Whose turn comes first. */
   priority?: "urgent" | "normal" | "bulk" | null;
-  [foreign: `x-${string}-extensions`]: unknown;
 }
 
 /** A deployment over all its nodes. */
@@ -334,14 +294,12 @@ export interface DeploymentResource {
 export interface DeviceConstraints {
   capacityRequirements?: CapacityRequirements | null;
   eligibilityRules?: EligibilityRule[];
-  [foreign: `x-${string}-extensions`]: unknown;
 }
 
 /** Both selectors must hold; of several rules one is enough. */
 export interface EligibilityRule {
   propertySelector?: Selector | null;
   labelSelector?: Selector | null;
-  [foreign: `x-${string}-extensions`]: unknown;
 }
 
 /** What kind of trouble ended an operation. */
@@ -363,8 +321,7 @@ export interface Expression {
   /** What is compared with; Exists and DoesNotExist have none. */
   values?: unknown[] | null;
   /** What an item of the list has to satisfy. */
-  itemSelector?: Record<string, unknown> | null;
-  [foreign: `x-${string}-extensions`]: unknown;
+  itemSelector?: Selector | null;
 }
 
 /** What follows a failed attempt. */
@@ -375,7 +332,6 @@ export interface Failure {
   backoff?: string;
   /** What follows when an update's retries are spent. */
   then?: "rollback" | "hold";
-  [foreign: `x-${string}-extensions`]: unknown;
 }
 
 /** Whose claim and which turn an operation has. */
@@ -416,7 +372,6 @@ export interface Health {
   timeout?: string;
   /** How long it has to stay healthy. */
   grace?: string;
-  [foreign: `x-${string}-extensions`]: unknown;
 }
 
 /** The body of POST heartbeat. */
@@ -439,15 +394,21 @@ export interface HeartbeatNode {
 /** The operations on a node. */
 export type Kind = "install" | "update" | "rollback" | "delete";
 
-/** An organisation or an author. */
-export interface Named {
-  /** Its name. */
-  name: string;
-  /** Its page on the web. */
-  site?: string | null;
-  /** Where it reads mail. */
-  email?: string | null;
-  [foreign: `x-${string}-extensions`]: unknown;
+/** A comparison of one label, as Kubernetes writes it. */
+export interface LabelExpression {
+  /** A label's name. */
+  key: string;
+  /** How the label is compared. */
+  operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
+  /** What it is compared with; Exists and DoesNotExist have none. */
+  values?: string[];
+}
+
+/** All of it must hold; an empty selector selects everything. */
+export interface LabelSelector {
+  /** Labels that have exactly these values. */
+  matchLabels?: Record<string, string>;
+  matchExpressions?: LabelExpression[];
 }
 
 /** An edge node. */
@@ -466,7 +427,6 @@ export interface NodeResource {
 export interface NodeWish {
   /** Whether the node is drained. */
   drain?: boolean;
-  [foreign: `x-${string}-extensions`]: unknown;
 }
 
 /** Why an attempt failed, and what helps. */
@@ -496,6 +456,14 @@ export interface OperationResource {
 /** Where an operation on a node stands. */
 export type OperationState = "running" | "waiting" | "succeeded" | "failed" | "cancelled";
 
+/** Who offers the application. */
+export interface Organization {
+  /** Its name. */
+  name: string;
+  /** Its page on the web. */
+  site?: string | null;
+}
+
 /** How the wanted revision fared, beside the state. */
 export type Outcome = "pending" | "succeeded" | "failed" | "rolled-back" | "rollback-failed" | "held";
 
@@ -503,7 +471,6 @@ export type Outcome = "pending" | "succeeded" | "failed" | "rolled-back" | "roll
 export interface Path {
   /** The component's folder in this package, such as ./compose. */
   path: string;
-  [foreign: `x-${string}-extensions`]: unknown;
 }
 
 /** Why, by whom and until when nothing new is started at the site. */
@@ -514,7 +481,6 @@ export interface Paused {
   by: string;
   /** When it ends by itself (RFC 3339). */
   until?: string | null;
-  [foreign: `x-${string}-extensions`]: unknown;
 }
 
 /** One thing that is wrong, at its place. */
@@ -532,10 +498,9 @@ export interface Place {
 export interface Placement {
   /** all that fit, a number of them, or these. */
   nodes?: "all" | number | string[];
-  selector?: ApplicationDeploymentLabelSelector | null;
+  selector?: LabelSelector | null;
   /** Whether a drain may move one that has named volumes. */
   move?: "deny" | "allow";
-  [foreign: `x-${string}-extensions`]: unknown;
 }
 
 /** A component as it stands on a node. */
@@ -612,7 +577,6 @@ export interface Policy {
   capabilities?: string[];
   /** Registries that images may come from; * is any. */
   registries?: string[];
-  [foreign: `x-${string}-extensions`]: unknown;
 }
 
 /** An answer that is no success (RFC 9457). */
@@ -634,7 +598,6 @@ export interface Properties {
   wait?: boolean | null;
   /** From start to healthy, as minutes and seconds: 5m0s. */
   timeout?: string | null;
-  [foreign: `x-${string}-extensions`]: unknown;
 }
 
 /** The body of POST reports. */
@@ -787,7 +750,6 @@ export interface Schema {
   multiselect?: boolean;
   /** What may be chosen. */
   options?: unknown[];
-  [foreign: `x-${string}-extensions`]: unknown;
 }
 
 /** Settings that belong together. */
@@ -795,7 +757,6 @@ export interface Section {
   /** A heading. */
   name: string;
   settings: Setting[];
-  [foreign: `x-${string}-extensions`]: unknown;
 }
 
 /** Which deployments; all that is given has to hold. */
@@ -803,14 +764,13 @@ export interface Selection {
   name?: string | null;
   ids?: string[] | null;
   sites?: string[] | null;
-  selector?: ActionRequestLabelSelector | null;
+  selector?: LabelSelector | null;
   app?: string | null;
 }
 
 /** All its expressions must hold. */
 export interface Selector {
   matchExpressions: Expression[];
-  [foreign: `x-${string}-extensions`]: unknown;
 }
 
 /** A parameter as people are asked for it. */
@@ -825,7 +785,6 @@ export interface Setting {
   description?: string | null;
   /** Whether it stays as it was at the first install. */
   immutable?: boolean;
-  [foreign: `x-${string}-extensions`]: unknown;
 }
 
 /** A site's own document, sites/<site>.yaml; each key is optional. */
@@ -843,7 +802,6 @@ export interface Site {
   /** What is wanted of single nodes, by name. */
   nodes?: Record<string, NodeWish>;
   defaults?: Defaults;
-  [foreign: `x-${string}-extensions`]: unknown;
 }
 
 /** A site and its runner. */
@@ -868,7 +826,6 @@ export interface SiteResource {
 export interface Source {
   /** components/<digest> when Git holds the component's content. */
   source?: string | null;
-  [foreign: `x-${string}-extensions`]: unknown;
 }
 
 /** What runs. */
@@ -879,7 +836,7 @@ export interface Spec {
   /** Values by name, each with where it goes. */
   parameters?: Record<string, ApplicationDeploymentParameter>;
   "x-margrave-extensions"?: XMargraveExtensions;
-  [foreign: `x-${string}-extensions`]: unknown;
+  [foreign: `x-${string}-extensions`]: object;
 }
 
 /** Where a placement stands. */
@@ -891,7 +848,6 @@ export interface Strategy {
   update?: "auto" | "stop-first" | "start-first";
   /** How many nodes at once: all, canary (one, then the rest), 3 or 20%. */
   batch?: string | number;
-  [foreign: `x-${string}-extensions`]: unknown;
 }
 
 /** Where a parameter's value goes. */
@@ -900,13 +856,12 @@ export interface Target {
   pointer: string;
   /** Names of the components that get the value. */
   components: string[];
-  [foreign: `x-${string}-extensions`]: unknown;
 }
 
 /** Where to: named sites, sites by label, or single nodes. */
 export interface Targets {
   sites?: string[] | null;
-  selector?: ActionRequestLabelSelector | null;
+  selector?: LabelSelector | null;
   nodes?: string[] | null;
 }
 
@@ -943,7 +898,6 @@ export interface Window {
   duration: string;
   /** The zone of cron; the site's when absent. */
   timezone?: string | null;
-  [foreign: `x-${string}-extensions`]: unknown;
 }
 
 /** All additions with their defaults. */
@@ -964,5 +918,4 @@ export interface XMargraveExtensions {
   reason?: string | null;
   /** Deployments that have to be healthy at the site first. */
   requires?: string[];
-  [foreign: `x-${string}-extensions`]: unknown;
 }

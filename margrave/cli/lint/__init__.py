@@ -11,7 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from margrave.cli.lint.documents import document
-from margrave.cli.lint.files import shown, unreadable, walk, wrong
+from margrave.cli.lint.files import (
+    DOCUMENT_FOLDERS,
+    REPOSITORY_FOLDERS,
+    unreadable,
+    walk,
+    wrong,
+)
+from margrave.cli.lint.mending import mend_below
 from margrave.cli.lint.package import package
 from margrave.cli.lint.repository import repository
 from margrave.linting import registry
@@ -20,9 +27,6 @@ from margrave.linting.reading import DESCRIPTION_FILE
 if TYPE_CHECKING:
     from margrave.findings import Finding
     from margrave.linting import Read
-
-DOCUMENT_FOLDERS = ("deployments", "sites")
-REPOSITORY_FOLDERS = (*DOCUMENT_FOLDERS, "components")
 
 
 def check(path: Path) -> list[Finding]:
@@ -67,4 +71,4 @@ def _root_above(place: Path) -> Path | None:
     return None
 
 
-__all__ = ["check", "shown"]
+__all__ = ["check", "mend_below"]

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from margrave.digest import File
 
 MISSING = "missing"
+DOCUMENT_FOLDERS = ("deployments", "sites")
+REPOSITORY_FOLDERS = (*DOCUMENT_FOLDERS, "components")
 _LINK_CURE = "put the file itself here"
 
 
@@ -40,7 +42,8 @@ def load(path: Path, *, follow: bool = False) -> bytes:
         if not stat.S_ISREG(status.st_mode):
             raise DocumentError([wrong(path, "is no file", _LINK_CURE)])
         if status.st_size > SIZE_LIMIT:
-            raise DocumentError([wrong(path, f"is larger than {SIZE_LIMIT} bytes")])
+            cure = "no document is that large: name the right file"
+            raise DocumentError([wrong(path, f"is larger than {SIZE_LIMIT} bytes", cure)])
         with path.open("rb") as file:
             return file.read(SIZE_LIMIT + 1)
     except OSError as error:
