@@ -1,9 +1,10 @@
 """P1: from `git push` to healthy on one node, beside a hand-written shell loop that does the same.
 
-Both sides change one variable of the same application on the same node, in turns: ours at the
-site depot of the running demo (`make demo`), the loop's copy on another port. Both clocks start
-before the push and end when health is known where the operator looks: ours when the controller
-shows the new revision as succeeded, the loop's when its script returns.
+Both sides change one variable of the same application on the same node, in turns, and push it to
+the same Git server: ours at the site depot of the running demo (`make demo`), the loop's copy in a
+folder of its own and on another port. Both clocks start before the push and end when health is
+known where the operator looks: ours when the controller shows the new revision as succeeded, the
+loop's when its script, which begins as soon as the push is through, returns.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +39,7 @@ services:
 LOOP = """\
 set -e
 git -C site pull --quiet
-scp $SSH -q site/compose.yaml site/.env root@$NODE:/root/loop/
+scp $SSH -q site/loop/compose.yaml site/loop/.env root@$NODE:/root/loop/
 ssh $SSH root@$NODE 'cd /root/loop && DOCKER_HOST=unix:///run/podman/podman.sock \
   docker-compose -p loop up -d --wait --quiet-pull 2>/dev/null'
 """
@@ -71,6 +73,10 @@ class Ours:
 
     def change(self, greeting: str) -> float:
         """Seconds from push to a success that the controller shows."""
+        return self.timed(greeting)["shown"]
+
+    def timed(self, greeting: str) -> dict[str, float]:
+        """Seconds from push to each station on the way."""
         run("git", "pull", "-q", cwd=self._clone)
         path = self._clone / f"deployments/depot/{self._id}.yaml"
         text = path.read_text()
@@ -80,13 +86,19 @@ class Ours:
         path.write_text("\n".join(lines) + "\n")
         commit(self._clone)
         before = self._placement()["wanted_revision"]
-        begin = time.monotonic()
+        begin, wall = time.monotonic(), time.time()
         run("git", "push", "-q", cwd=self._clone)
+        pushed = time.monotonic() - begin
         while not self._reached(before):
             if time.monotonic() - begin > 60:
                 sys.exit(f"not healthy after a minute: {self._placement()}")
-            time.sleep(0.02)
-        return time.monotonic() - begin
+            time.sleep(0.05)
+        shown = time.monotonic() - begin
+        work = self._api.get("/operations", params={"deployment": self._id, "limit": 1}).json()[
+            "items"
+        ][0]
+        stations = {name: _epoch(work[name]) - wall for name in ("started_at", "ended_at")}
+        return {"pushed": pushed, **stations, "shown": shown}
 
     def _placement(self) -> dict[str, Any]:
         answer = self._api.get(f"/deployments/{self._id}/placements").json()
@@ -99,10 +111,14 @@ class Ours:
         return settled and now["revision"] == now["wanted_revision"] != before
 
 
-class Loop:
-    """The shell loop, with its own repository and its own copy of the application."""
+def _epoch(text: str) -> float:
+    return datetime.fromisoformat(text).timestamp()
 
-    def __init__(self, address: str, key: str, folder: Path) -> None:
+
+class Loop:
+    """The shell loop, with its own folder in the repository and its own copy of the application."""
+
+    def __init__(self, repository: str, address: str, key: str, folder: Path) -> None:
         self._folder = folder
         self._env = {
             "NODE": address,
@@ -110,16 +126,17 @@ class Loop:
             f" -o LogLevel=ERROR -o ControlMaster=auto -o ControlPersist=60"
             f" -o ControlPath={folder}/%C",
         }
-        run("git", "init", "-q", "--bare", "-b", "main", "loop.git", cwd=folder)
         for name in ("author", "site"):
-            run("git", "clone", "-q", "loop.git", name, cwd=folder)
-        (folder / "author/compose.yaml").write_text(COMPOSE)
+            run("git", "clone", "-q", repository, name, cwd=folder)
         self._author = folder / "author"
+        (self._author / "loop").mkdir(exist_ok=True)
+        (self._author / "loop/compose.yaml").write_text(COMPOSE)
         run("bash", "-c", "ssh $SSH root@$NODE mkdir -p /root/loop", cwd=folder, **self._env)
 
     def change(self, greeting: str) -> float:
         """Seconds from push to the end of the script."""
-        (self._author / ".env").write_text(f"GREETING={greeting}\n")
+        run("git", "pull", "-q", cwd=self._author)
+        (self._author / "loop/.env").write_text(f"GREETING={greeting}\n")
         commit(self._author)
         begin = time.monotonic()
         run("git", "push", "-q", "origin", "HEAD:main", cwd=self._author)
@@ -154,17 +171,25 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         ours = Ours(demo, folder)
-        loop = Loop(lab.node("depot-1").address, str(lab.key), folder)
+        repository = demo["MARGRAVE_DEPLOYMENTS_REPO"]
+        loop = Loop(repository, lab.node("depot-1").address, str(lab.key), folder)
         try:
             loop.change("warm"), ours.change("warm")
-            pairs = [(loop.change(f"loop{n}"), ours.change(f"ours{n}")) for n in range(RUNS)]
+            pairs = [(loop.change(f"loop{n}"), ours.timed(f"ours{n}")) for n in range(RUNS)]
         finally:
             loop.clean()
-    theirs, mine = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    theirs, mine = [pair[0] for pair in pairs], [pair[1]["shown"] for pair in pairs]
+    stations = {name: summary([pair[1][name] for pair in pairs])["median"] for name in pairs[0][1]}
     ratio = round(summary(mine)["median"] / summary(theirs)["median"], 2)
     keep(
         "push_to_healthy",
-        {"loop": summary(theirs), "ours": summary(mine), "ratio": ratio, "bar": BAR},
+        {
+            "loop": summary(theirs),
+            "ours": summary(mine),
+            "stations": stations,
+            "ratio": ratio,
+            "bar": BAR,
+        },
     )
 
 
