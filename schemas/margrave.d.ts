@@ -84,7 +84,7 @@ export interface ApplicationDeploymentComponent {
   name: string;
   properties: ComponentProperties;
   "x-margrave-extensions"?: Source;
-  [foreign: `x-${string}-extensions`]: object;
+  [foreign: `x-${string}-extensions`]: object | null | undefined;
 }
 
 /** Name and place. */
@@ -115,7 +115,7 @@ export interface ApplicationDeploymentProfile {
   deviceConstraints?: DeviceConstraints | null;
   /** Nothing of ours stands here yet. */
   "x-margrave-extensions"?: Record<string, unknown>;
-  [foreign: `x-${string}-extensions`]: object;
+  [foreign: `x-${string}-extensions`]: object | null | undefined;
 }
 
 /** An application's description, margo.yaml (Margo 1.0.0-rc.3). */
@@ -129,7 +129,7 @@ export interface ApplicationDescription {
   /** Parameters by name: a default each, and where the value goes. */
   parameters?: Record<string, ApplicationDescriptionParameter>;
   configuration?: Configuration | null;
-  [foreign: `x-${string}-extensions`]: object;
+  [foreign: `x-${string}-extensions`]: object | null | undefined;
 }
 
 /** One component. */
@@ -138,7 +138,7 @@ export interface ApplicationDescriptionComponent {
   name: string;
   properties: Properties;
   "x-margrave-extensions"?: Path | null;
-  [foreign: `x-${string}-extensions`]: object;
+  [foreign: `x-${string}-extensions`]: object | null | undefined;
 }
 
 /** Name and version. */
@@ -170,7 +170,7 @@ export interface ApplicationDescriptionProfile {
   /** When to choose this profile. */
   description?: string | null;
   deviceConstraints?: DeviceConstraints | null;
-  [foreign: `x-${string}-extensions`]: object;
+  [foreign: `x-${string}-extensions`]: object | null | undefined;
 }
 
 /** Who made it. */
@@ -836,7 +836,7 @@ export interface Spec {
   /** Values by name, each with where it goes. */
   parameters?: Record<string, ApplicationDeploymentParameter>;
   "x-margrave-extensions"?: XMargraveExtensions;
-  [foreign: `x-${string}-extensions`]: object;
+  [foreign: `x-${string}-extensions`]: object | null | undefined;
 }
 
 /** Where a placement stands. */

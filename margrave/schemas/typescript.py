@@ -25,6 +25,8 @@ _PLAIN: Final = {
     "null": "null",
 }
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
+# It takes our own extensions in too, which need not be there.
+_FOREIGN: Final = "[foreign: `x-${string}-extensions`]: object | null | undefined;"
 _TELLING: Final = ("$schema", "$id", "$defs", "title", "description")
 
 
@@ -93,7 +95,7 @@ def _members(body: Mapping[str, Any], scope: _Scope, indent: str) -> str:
         optional = "" if key in body.get("required", ()) else "?"
         lines.append(f"{indent}  {shown}{optional}: {scope.type(below)};\n")
     if FOREIGN in body.get("patternProperties", {}):
-        lines.append(f"{indent}  [foreign: `x-${{string}}-extensions`]: object;\n")
+        lines.append(f"{indent}  {_FOREIGN}\n")
     return "".join([*lines, indent, "}"])
 
 

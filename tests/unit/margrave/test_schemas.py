@@ -237,5 +237,5 @@ def test_types_know_what_is_optional_and_what_is_foreign() -> None:
     assert "export interface ApplicationDeployment {" in text
     assert "  id: string;\n" in text
     assert "  parameters?: Record<string, ApplicationDeploymentParameter>;\n" in text
-    assert "  [foreign: `x-${string}-extensions`]: object;\n" in text
+    assert "  [foreign: `x-${string}-extensions`]: object | null | undefined;\n" in text
     assert 'nodes?: "all" | number | string[];\n' in text
