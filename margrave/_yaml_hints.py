@@ -27,11 +27,11 @@ def cure(text: str, problem: str, line: int, column: int) -> str:
 def _of_mapping(lines: list[str], line: int, column: int) -> str:
     """A key stands deeper than the value above it, or a value has a colon in it."""
     here = _KEY.match(lines[line])
-    above = next((one for one in range(line - 1, -1, -1) if lines[one].strip()), None)
-    if here is None or above is None:
+    if here is None:
         return ""
     if column > lines[line].find(":"):
         return f"put the value of {here[2]} in quotes: it has a colon and a blank in it"
+    above = next((one for one in range(line - 1, -1, -1) if lines[one].strip()), 0)
     value = _PLAIN_VALUE.match(lines[above])
     if value is None:
         return ""

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 # Ten thousand documents of some KiB, far above what one client has.
 COUNT_LIMIT: Final = 10_000
 SIZE_LIMIT: Final = 64 * 1024 * 1024
-# Documents of one application pack to a fiftieth; only what is made to burst packs to less than
-# this. Small archives are mostly padding, and may.
-RATIO_LIMIT: Final = 200
+# A thousand documents of one application pack to a 130th; only what is made to burst packs to much
+# less. Small archives are mostly padding, and may.
+RATIO_LIMIT: Final = 400
 _RATIO_FROM: Final = 1024 * 1024
 
 # Deflate, no flags, no time, best compression, no system: nothing of the machine that wrote it.
