@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _FIELDS: Final = ("file", "line", "column", "pointer", "severity", "message", "cure")
 _SARIF: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 # What a rule is about; a code that is not here is told by its name alone.
-_RULES: Final = {
+RULES: Final = {
     "circle": "Deployments do not wait for each other",
     "component": "A component is there and holds what its name says",
     "empty": "There is something to check",
@@ -52,7 +52,7 @@ def sarif(findings: Sequence[Finding]) -> dict[str, Any]:
         "name": "margrave lint",
         "version": margrave.__version__,
         "rules": [
-            {"id": code, "shortDescription": {"text": _RULES.get(code, code)}} for code in codes
+            {"id": code, "shortDescription": {"text": RULES.get(code, code)}} for code in codes
         ],
     }
     run = {
