@@ -46,9 +46,10 @@ def _matches(pattern: re.Pattern[str], message: str, cure: str) -> AfterValidato
     )
 
 
-def _shown(pattern: str) -> Any:
-    """The same rule for JSON Schema, where a pattern has no sentence of its own."""
-    return Field(json_schema_extra={"pattern": f"^({pattern})$"})
+def _shown(pattern: str, cure: str = "") -> Any:
+    """The same rule for JSON Schema; editors that know the word show the cure for the pattern."""
+    told = {"patternErrorMessage": cure} if cure else {}
+    return Field(json_schema_extra={"pattern": f"^({pattern})$", **told})
 
 
 def _duration(read: Any) -> AfterValidator:
@@ -82,29 +83,29 @@ def is_zone(name: str) -> bool:
 ApplicationId = Annotated[
     str,
     _matches(APPLICATION_ID, "is not an application id", "small letters, digits, dashes"),
-    _shown(APPLICATION_ID.pattern),
+    _shown(APPLICATION_ID.pattern, "small letters, digits, dashes"),
 ]
 ComponentName = Annotated[
     str,
     _matches(_COMPONENT, "is not a component name", "small letters, digits, inner dashes"),
-    _shown(_COMPONENT.pattern),
+    _shown(_COMPONENT.pattern, "small letters, digits, inner dashes"),
 ]
 Label = Annotated[
     str,
     AfterValidator(lambda text: _rule(is_label(text), "is not a name", LABEL_CURE, text)),
-    _shown(LABEL),
+    _shown(LABEL, LABEL_CURE),
 ]
 Uuid = Annotated[
     str,
     AfterValidator(
         lambda text: _rule(is_uuid(text), "is not a UUID", "write hex groups 8-4-4-4-12", text)
     ),
-    _shown(UUID),
+    _shown(UUID, "write hex groups 8-4-4-4-12"),
 ]
 SemVer = Annotated[
     str,
     _matches(SEMVER, "is not a semantic version", "write such as 1.2.3, without a v"),
-    _shown(SEMVER.pattern),
+    _shown(SEMVER.pattern, "write such as 1.2.3, without a v"),
 ]
 Email = Annotated[
     str,
@@ -118,12 +119,12 @@ Revision = Annotated[
     _matches(
         REVISION, "is not a revision", "write such as 1.2.3 or 1.2.3-rc1_build.5, without a v"
     ),
-    _shown(REVISION.pattern),
+    _shown(REVISION.pattern, "write such as 1.2.3, without a v"),
 ]
 Tag = Annotated[
     str,
     _matches(TAG, "is not a version that a registry can tag", "write such as 1.2.3"),
-    _shown(TAG.pattern),
+    _shown(TAG.pattern, "write such as 1.2.3"),
 ]
 Digest = Annotated[
     str,
@@ -147,7 +148,7 @@ ReportedDeviceId = Annotated[
 DeviceId = Annotated[
     str,
     _matches(_DEVICE, "is not a device id", "write <site>/<node>, or <site>/* for any node"),
-    _shown(_DEVICE.pattern),
+    _shown(_DEVICE.pattern, "write <site>/<node>, or <site>/* for any node"),
 ]
 OciRepository = Annotated[
     str,
@@ -159,15 +160,25 @@ OciRepository = Annotated[
             text,
         )
     ),
-    _shown(r"oci://[\s\S]+"),
+    _shown(r"oci://[\s\S]+", "begin it with oci://"),
 ]
-Duration = Annotated[str, _duration(durations.seconds), _shown(durations.PATTERN)]
-Cron = Annotated[str, AfterValidator(_cron), _shown(r"\s*\S+(\s+\S+){4}\s*")]
+Duration = Annotated[
+    str, _duration(durations.seconds), _shown(durations.PATTERN, "write such as 90s, 5m or 2h")
+]
+Cron = Annotated[
+    str,
+    AfterValidator(_cron),
+    _shown(r"\s*\S+(\s+\S+){4}\s*", "write minute hour day month weekday"),
+]
 TimeZone = Annotated[
     str,
     AfterValidator(lambda text: _rule(is_zone(text), "is no time zone", "Europe/Oslo", text)),
 ]
-MargoDuration = Annotated[str, _duration(durations.margo_seconds), _shown(durations.MARGO_PATTERN)]
+MargoDuration = Annotated[
+    str,
+    _duration(durations.margo_seconds),
+    _shown(durations.MARGO_PATTERN, "write minutes and seconds, such as 5m0s"),
+]
 
 
 def sorted_version(text: str) -> tuple[Any, ...]:

@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 _BATCH = re.compile(r"all|canary|[1-9][0-9]{0,5}|([1-9][0-9]?|100)%")
 _BATCH_SHOWN: Any = {
     "anyOf": [
-        {"type": "string", "pattern": f"^({_BATCH.pattern})$"},
+        {
+            "type": "string",
+            "pattern": f"^({_BATCH.pattern})$",
+            "patternErrorMessage": "write all, canary, a number or a percentage",
+        },
         {"type": "integer", "minimum": 1, "maximum": 999_999},
     ]
 }
