@@ -181,6 +181,14 @@ export interface Author {
   email?: string | null;
 }
 
+/** The archive that holds all the documents. */
+export interface BundleRef {
+  mediaType: "application/vnd.margo.bundle.v1+tar+gzip";
+  digest: string;
+  url: string;
+  sizeBytes?: number | null;
+}
+
 /** Processor, memory and storage. */
 export interface CapacityRequirements {
   cpu?: CpuRequirement | null;
@@ -212,6 +220,13 @@ export interface ComponentProperties {
   timeout?: string | null;
 }
 
+/** One component. */
+export interface ComponentStatus {
+  name: string;
+  state: "failed" | "removing" | "installing" | "pending" | "removed" | "installed";
+  error?: StatusError | null;
+}
+
 /** A deployment that a request is about. */
 export interface Concerned {
   id: string;
@@ -222,6 +237,12 @@ export interface Concerned {
 export interface Configuration {
   sections: Section[];
   schema: Schema[];
+}
+
+/** One processor; what asks for cores gets them from one entry. */
+export interface Cpu {
+  cores: number;
+  architecture?: "amd64" | "arm64" | "arm" | null;
 }
 
 /** One processor entry of the device must supply all of it. */
@@ -266,6 +287,14 @@ export interface Defaults {
   priority?: "urgent" | "normal" | "bulk" | null;
 }
 
+/** One document, by its exact bytes. */
+export interface DeploymentRef {
+  deploymentId: string;
+  digest: string;
+  url: string;
+  sizeBytes?: number | null;
+}
+
 /** A deployment over all its nodes. */
 export interface DeploymentResource {
   id: string;
@@ -294,6 +323,22 @@ export interface DeploymentResource {
 export interface DeviceConstraints {
   capacityRequirements?: CapacityRequirements | null;
   eligibilityRules?: EligibilityRule[];
+}
+
+/** The device. */
+export interface DeviceProperties {
+  id: string;
+  vendor: string;
+  modelNumber: string;
+  serialNumber: string;
+  cpus?: Cpu[] | null;
+  memory?: string | null;
+  storage?: string | null;
+  peripherals?: Peripheral[] | null;
+  interfaces?: Interface[] | null;
+  otelCollector?: boolean | null;
+  supportedRuntimes?: ("oci" | "custom")[] | null;
+  supportedDeploymentTypes?: ("helm" | "compose" | "custom")[] | null;
 }
 
 /** Both selectors must hold; of several rules one is enough. */
@@ -341,13 +386,6 @@ export interface Fence {
   seq: number;
 }
 
-/** One thing that is wrong in a body. */
-export interface FieldError {
-  pointer: string;
-  code: string;
-  detail: string;
-}
-
 /** Whether what is shown is known to hold now. */
 export type Freshness = "fresh" | "unknown";
 
@@ -391,6 +429,11 @@ export interface HeartbeatNode {
   last_seen?: string | null;
 }
 
+/** A way to communicate. */
+export interface Interface {
+  type: "ethernet" | "wifi" | "cellular" | "bluetooth" | "usb" | "canbus" | "rs232";
+}
+
 /** The operations on a node. */
 export type Kind = "install" | "update" | "rollback" | "delete";
 
@@ -409,6 +452,55 @@ export interface LabelSelector {
   /** Labels that have exactly these values. */
   matchLabels?: Record<string, string>;
   matchExpressions?: LabelExpression[];
+}
+
+/** What a device can do, as it tells its fleet manager (Margo). */
+export interface MargoCapabilities {
+  properties: DeviceProperties;
+  labels?: Record<string, string | boolean | number | string[] | number[]>;
+  [foreign: `x-${string}-extensions`]: object | null | undefined;
+}
+
+/** What a client is to run, each document by its digest (Margo). */
+export interface MargoManifest {
+  manifestVersion: number;
+  bundle: BundleRef | null;
+  deployments: DeploymentRef[];
+}
+
+/** An answer of Margo's API that is no success (RFC 9457). */
+export interface MargoProblem {
+  type: string;
+  title: string;
+  status: number;
+  detail?: string | null;
+  instance?: string | null;
+  retryable?: boolean | null;
+  retryAfterSeconds?: number | null;
+  backoffStrategy?: "none" | "fixed" | "exponential" | null;
+  errors?: MargoProblemFieldError[];
+}
+
+/** What is wrong with one field of the request. */
+export interface MargoProblemFieldError {
+  field?: string | null;
+  message?: string | null;
+}
+
+/** How a deployment fares, in Margo's six states. */
+export interface MargoStatus {
+  deploymentId: string;
+  adoptedManifestVersion: number;
+  status: OverallStatus;
+  components: ComponentStatus[];
+  deviceId?: string | null;
+}
+
+/** The anchors of a trust domain (a SPIFFE bundle). */
+export interface MargoTrustBundle {
+  keys: (Record<string, unknown>)[];
+  spiffe_sequence?: number | null;
+  spiffe_refresh_hint?: number | null;
 }
 
 /** An edge node. */
@@ -467,6 +559,12 @@ export interface Organization {
 /** How the wanted revision fared, beside the state. */
 export type Outcome = "pending" | "succeeded" | "failed" | "rolled-back" | "rollback-failed" | "held";
 
+/** The deployment as a whole. */
+export interface OverallStatus {
+  state: "failed" | "removing" | "installing" | "pending" | "removed" | "installed";
+  error?: StatusError | null;
+}
+
 /** Where in the package the component's folder lies. */
 export interface Path {
   /** The component's folder in this package, such as ./compose. */
@@ -481,6 +579,13 @@ export interface Paused {
   by: string;
   /** When it ends by itself (RFC 3339). */
   until?: string | null;
+}
+
+/** Something attached. */
+export interface Peripheral {
+  type: "gpu" | "display" | "camera" | "microphone" | "speaker";
+  manufacturer?: string | null;
+  model?: string | null;
 }
 
 /** One thing that is wrong, at its place. */
@@ -585,7 +690,14 @@ export interface Problem {
   title: string;
   status: number;
   detail: string;
-  errors: FieldError[];
+  errors: ProblemFieldError[];
+}
+
+/** One thing that is wrong in a body. */
+export interface ProblemFieldError {
+  pointer: string;
+  code: string;
+  detail: string;
 }
 
 /** Which component, and how long it may take. */
@@ -841,6 +953,13 @@ export interface Spec {
 
 /** Where a placement stands. */
 export type State = "PENDING" | "INSTALLING" | "INSTALLED" | "UPDATING" | "FAILED" | "ROLLINGBACK" | "DELETING" | "DELETED";
+
+/** What went wrong, and whose fault it is: a device's id, a deployment's or component's name. */
+export interface StatusError {
+  code: string;
+  source: string;
+  message: string;
+}
 
 /** How an update goes over the nodes, and over a node. */
 export interface Strategy {

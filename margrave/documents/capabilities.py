@@ -60,7 +60,7 @@ LabelValue = Annotated[
 class Cpu(Part):
     """One processor; what asks for cores gets them from one entry."""
 
-    cores: Annotated[int | float, Field(gt=0)]
+    cores: Annotated[int | float, Field(gt=0, json_schema_extra={"exclusiveMinimum": 0})]
     architecture: Literal["amd64", "arm64", "arm"] | None = None
 
 

@@ -7,10 +7,15 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
+from margrave.documents.capabilities import CapabilitiesPart
 from margrave.documents.deployment import DeploymentPart
 from margrave.documents.description import DescriptionPart
 from margrave.documents.extensions import Extensions
+from margrave.documents.manifest import ManifestPart
+from margrave.documents.problem import ProblemPart
 from margrave.documents.site import SitePart
+from margrave.documents.status import StatusPart
+from margrave.documents.trust_bundle import BundlePart
 from margrave.schemas import requests, resources
 from margrave.schemas.generating import schema_of
 
@@ -22,6 +27,14 @@ DOCUMENTS: Final[Models] = {
     "application-deployment": DeploymentPart,
     "site": SitePart,
     "x-margrave-extensions": Extensions,
+}
+# What Margo's devices and fleet managers tell each other.
+MARGO: Final[Models] = {
+    "margo-capabilities": CapabilitiesPart,
+    "margo-manifest": ManifestPart,
+    "margo-problem": ProblemPart,
+    "margo-status": StatusPart,
+    "margo-trust-bundle": BundlePart,
 }
 # What the API answers.
 RESOURCES: Final[Models] = {
@@ -37,7 +50,7 @@ RESOURCES: Final[Models] = {
     "event-resource": requests.Event,
     "problem": requests.Problem,
 }
-SCHEMAS: Final[Models] = {**DOCUMENTS, **RESOURCES}
+SCHEMAS: Final[Models] = {**DOCUMENTS, **MARGO, **RESOURCES}
 
 
 def all_schemas(more: Models | None = None) -> dict[str, dict[str, Any]]:

@@ -11,6 +11,11 @@ from typing import Final
 _SCHEMAS: Final = {
     "application-deployment": "A deployment at a site (Margo 1.0.0-rc.3, with our additions).",
     "application-description": "An application's description, margo.yaml (Margo 1.0.0-rc.3).",
+    "margo-capabilities": "What a device can do, as it tells its fleet manager (Margo).",
+    "margo-manifest": "What a client is to run, each document by its digest (Margo).",
+    "margo-problem": "An answer of Margo's API that is no success (RFC 9457).",
+    "margo-status": "How a deployment fares, in Margo's six states.",
+    "margo-trust-bundle": "The anchors of a trust domain (a SPIFFE bundle).",
     "site": "A site's own document, sites/<site>.yaml; each key is optional.",
     "x-margrave-extensions": "Our additions to a deployment: how, when and where, never what.",
 }
