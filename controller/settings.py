@@ -4,124 +4,84 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from margrave import durations, settings
-from margrave.errors import MargraveError, SettingsError
+from margrave import settings_file
 from margrave.findings import Finding
-from margrave.secret import Secret
+from margrave.sections import (
+    LOOPBACK,
+    Duration,
+    GitAccess,
+    Heartbeat,
+    Hooks,
+    Registry,
+    Section,
+    State,
+    Tls,
+    door_findings,
+)
+from margrave.settings_file import FILE_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-FILE_NAME: Final = "margrave.toml"
+__all__ = ["FILE_NAME", "LOOPBACK", "SYSTEM_FILE", "ControllerSettings", "find", "load", "problems"]
+
 SYSTEM_FILE: Final = Path("/etc/margrave") / FILE_NAME
-LOOPBACK: Final = ("127.", "localhost:", "[::1]:", "unix:")
-
-
-Duration = Annotated[str, Field(pattern=rf"^{durations.PATTERN}$")]
-
-
-class Section(BaseModel):
-    """A section of the file: exactly the keys that are known."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class State(Section):
-    """Where the controller keeps what it must not lose."""
-
-    dir: Path = Path("state")
-
-
-class Tls(Section):
-    """Certificate and key; a CA for client certificates."""
-
-    cert: Path | None = None
-    key: Path | None = None
-    client_ca: Path | None = None
 
 
 class Http(Section):
     """Where it listens."""
 
-    bind: str = "127.0.0.1:8800"
-    insecure: bool = False
-    external_url: str | None = None
-    threads: int | None = Field(default=None, ge=4)  # default: one for each stream, and 16
+    bind: str = Field("127.0.0.1:8800", description="host:port to listen on")
+    insecure: bool = Field(False, description="listen beyond loopback without TLS")
+    external_url: str | None = Field(None, description="the address that users and runners use")
+    threads: int | None = Field(None, ge=4, description="default: one for each stream, and 16")
     tls: Tls = Tls()
 
 
-class Git(Section):
+class Git(GitAccess):
     """The deployments repository: its own when no remote is named."""
 
-    remote: str | None = None
-    username: str | None = None
-    password: Secret | None = None
-    ssh_key: Path | None = None
-    known_hosts: Path | None = None
-    ca_file: Path | None = None
-    mode: Literal["direct", "branch"] = "direct"
-    signing_key: Path | None = None
-    poll_interval: Duration = "30s"
-
-
-class Hooks(Section):
-    """Secrets of webhooks; two while one is replaced."""
-
-    secrets: tuple[Secret, ...] = ()
-
-
-class Registry(Section):
-    """An image registry: its name in image references, and how this process reaches it."""
-
-    host: str
-    address: str | None = None
-    insecure: bool = False
-    username: str | None = None
-    password_file: Path | None = None
-    ca_file: Path | None = None
+    remote: str | None = Field(None, description="repository of a forge; without it its own")
+    mode: Literal["direct", "branch"] = Field("direct", description="how requests are pushed")
+    signing_key: Path | None = Field(None, description="SSH key that commits are signed with")
+    poll_interval: Duration = Field("30s", description="how often the remote is asked")
 
 
 class Database(Section):
-    """Where the database is; SQLite in the state folder when nothing is said."""
+    """Where the database is."""
 
-    url: str | None = None
+    url: str | None = Field(None, description="SQLAlchemy's URL; SQLite in the state folder")
 
 
 class CatalogSettings(Section):
     """Where applications come from."""
 
-    sync_interval: Duration = "5m"
-    local_roots: tuple[Path, ...] = ()
+    sync_interval: Duration = Field("5m", description="how often app sources are read again")
+    local_roots: tuple[Path, ...] = Field((), description="folders that local sources may lie in")
 
 
 class Events(Section):
     """Streams of events."""
 
-    max_clients: int = Field(default=64, ge=1)
+    max_clients: int = Field(64, ge=1, description="how many streams may be open at once")
 
 
 class Queue(Section):
     """How much work may wait."""
 
-    limit: int = Field(default=1000, ge=1)
+    limit: int = Field(1000, ge=1, description="how many requests may wait; one more gets 429")
 
 
 class Retention(Section):
     """How long history is kept."""
 
-    events: Duration = "720h"
-    logs: Duration = "720h"
-    deleted: Duration = "720h"
-
-
-class Heartbeat(Section):
-    """How often runners call; three silent periods make a site unknown."""
-
-    interval: Duration = "10s"
+    events: Duration = Field("720h", description="how long events are kept")
+    logs: Duration = Field("720h", description="how long logs of operations are kept")
+    deleted: Duration = Field("720h", description="how long deleted deployments are shown")
 
 
 class ControllerSettings(Section):
@@ -153,61 +113,21 @@ class ControllerSettings(Section):
 
 def find(explicit: str | None) -> Path:
     """The file that `--config` names, else ./margrave.toml, else the system's."""
-    if explicit:
-        return Path(explicit)
-    here = Path(FILE_NAME)
-    return here if here.is_file() or not SYSTEM_FILE.is_file() else SYSTEM_FILE
+    return settings_file.find(explicit, Path())
 
 
 def load(path: Path, environ: Mapping[str, str] | None = None) -> ControllerSettings:
     """The settings with paths made absolute from the file's folder, or SettingsError."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise MargraveError(
-            f"{path}: cannot be read: {error.strerror}", "make one with margrave init"
-        ) from error
-    base = path.resolve().parent
-    loaded = settings.load(
-        ControllerSettings,
-        text,
-        os.environ if environ is None else environ,
-        lambda name: (base / name).read_text(encoding="utf-8"),
-        str(path),
-    )
-    absolute: ControllerSettings = _absolute(loaded, base)
-    findings = problems(absolute, str(path))
-    if findings:
-        raise SettingsError(findings)
-    return absolute
+    given = os.environ if environ is None else environ
+    cure = "make one with margrave init"
+    return settings_file.load(ControllerSettings, path, given, problems, cure)
 
 
 def problems(loaded: ControllerSettings, where: str = "") -> list[Finding]:
     """What may not be started with, although each key for itself is right."""
-    findings = []
+    http = loaded.http
+    findings = door_findings(http.bind, http.tls, insecure=http.insecure, where=where)
     if loaded.git.mode == "branch":
         words = "pushing to a branch of its own is not in this version"
         findings.append(Finding("/git/mode", words, 'write mode = "direct"', file=where))
-    if bool(loaded.http.tls.cert) != bool(loaded.http.tls.key):
-        words = "certificate and key belong together"
-        findings.append(Finding("/http/tls", words, "name both", file=where))
-    open_door = not loaded.http.bind.startswith(LOOPBACK) and not loaded.http.tls.cert
-    if open_door and not loaded.http.insecure:
-        words = f"{loaded.http.bind} is not loopback and has no TLS"
-        cure = "set http.tls.cert and key, or http.insecure = true in so many words"
-        findings.append(Finding("/http/bind", words, cure, file=where))
     return findings
-
-
-def _absolute(section: Any, base: Path) -> Any:
-    """The same settings, their relative paths taken from the folder of the file."""
-    if isinstance(section, Path):
-        return base / section.expanduser()
-    if isinstance(section, tuple):
-        return tuple(_absolute(one, base) for one in section)
-    if isinstance(section, BaseModel):
-        kept = {
-            name: _absolute(getattr(section, name), base) for name in type(section).model_fields
-        }
-        return section.model_copy(update=kept)
-    return section

@@ -3,147 +3,110 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from margrave import durations, names, settings
-from margrave.errors import MargraveError, SettingsError
+from margrave import names, settings_file
 from margrave.findings import Finding
 from margrave.secret import Secret
+from margrave.sections import (
+    Duration,
+    GitAccess,
+    Heartbeat,
+    Hooks,
+    Registry,
+    Section,
+    State,
+    Tls,
+    Verdict,
+    door_findings,
+)
 
-FILE_NAME: Final = "margrave.toml"
-SYSTEM_FILE: Final = Path("/etc/margrave") / FILE_NAME
-_LOOPBACK: Final = ("127.", "localhost:", "[::1]:")
-
-Duration = Annotated[str, Field(pattern=rf"^{durations.PATTERN}$")]
-
-
-class Section(BaseModel):
-    """A section of the file: exactly the keys that are known."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class State(Section):
-    """Where the runner keeps what it must not lose."""
-
-    dir: Path = Path("state")
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class Site(Section):
     """Which site this runner serves."""
 
-    name: Annotated[str, Field(pattern=f"^{names.LABEL}$")]
-
-
-class Tls(Section):
-    """Certificate and key; a CA for client certificates."""
-
-    cert: Path | None = None
-    key: Path | None = None
-    client_ca: Path | None = None
+    name: Annotated[str, Field(pattern=f"^{names.LABEL}$", description="the site's name")]
 
 
 class Http(Section):
     """Where it listens, and what opens status and metrics from elsewhere."""
 
-    bind: str = "127.0.0.1:8801"
-    token: Secret | None = None
-    insecure: bool = False
+    bind: str = Field("127.0.0.1:8801", description="host:port to listen on")
+    token: Secret | None = Field(None, description="opens status and metrics from elsewhere")
+    insecure: bool = Field(False, description="listen beyond loopback, or report, without TLS")
     tls: Tls = Tls()
 
 
 class Controller(Section):
     """Where reports go; without one the site looks after itself and keeps them."""
 
-    url: str | None = None
-    token: Secret | None = None
-    ca_file: Path | None = None
+    url: str | None = Field(
+        None, description="the controller's address; without it nothing is told"
+    )
+    token: Secret | None = Field(None, description="the site's token")
+    ca_file: Path | None = Field(None, description="CA of its certificate, PEM")
 
 
-class Git(Section):
+class Git(GitAccess):
     """The deployments repository."""
 
-    remote: str
-    username: str | None = None
-    password: Secret | None = None
-    ssh_key: Path | None = None
-    known_hosts: Path | None = None
-    ca_file: Path | None = None
-    allowed_signers: Path | None = None
-
-
-class Hooks(Section):
-    """Secrets of webhooks; two while one is replaced."""
-
-    secrets: tuple[Secret, ...] = ()
-
-
-class Registry(Section):
-    """An image registry that nodes need a login for."""
-
-    host: str
-    address: str | None = None
-    insecure: bool = False
-    username: str | None = None
-    password_file: Path | None = None
-    ca_file: Path | None = None
+    remote: str = Field(description="repository that says what runs here: HTTPS, SSH or a path")
+    allowed_signers: Path | None = Field(
+        None, description="SSH signers that are trusted; without it every author is"
+    )
 
 
 class Poll(Section):
     """How often Git is asked when nobody hints."""
 
-    interval: Duration = "30s"
+    interval: Duration = Field("30s", description="how often Git is asked when nobody hints")
 
 
 class Drift(Section):
     """How often nodes are looked at."""
 
-    interval: Duration = "60s"
-
-
-class Heartbeat(Section):
-    """How often the controller hears that we live."""
-
-    interval: Duration = "10s"
+    interval: Duration = Field("60s", description="how often nodes are looked at")
 
 
 class Ssh(Section):
     """How nodes are reached; the runner makes a key of its own when none is named."""
 
-    key: Path | None = None
-    user: str = "margrave"
-    port: int = Field(default=22, ge=1, le=65535)
-    jump: str = ""
-    connect_timeout: int = Field(default=10, ge=1, le=300)
+    key: Path | None = Field(None, description="private key; without it the runner makes one")
+    user: str = Field("margrave", description="remote user on the nodes")
+    port: int = Field(22, ge=1, le=65535, description="port where a node names none")
+    jump: str = Field("", description="jump host in front of the nodes, user@host:port")
+    connect_timeout: int = Field(10, ge=1, le=300, description="seconds until a node is silent")
 
 
 class Execute(Section):
     """How many nodes are worked on at once."""
 
-    forks: int = Field(default=20, ge=1, le=500)
+    forks: int = Field(20, ge=1, le=500, description="how many nodes are worked on at once")
 
 
 class Secrets(Section):
     """Where the site's secrets are: one file each."""
 
-    dir: Path | None = None
-    age_key: Path | None = None
+    dir: Path | None = Field(None, description="folder with the site's secrets, one file each")
+    age_key: Path | None = Field(None, description="key for secrets in Git; not in this version")
 
 
 class Policy(Section):
     """What the site's own policy may not go beyond; unset keys leave it as it is."""
 
-    privileged: Literal["deny", "allow"] | None = None
-    host_paths: tuple[str, ...] | None = None
-    devices: tuple[str, ...] | None = None
-    host_namespaces: Literal["deny", "allow"] | None = None
-    capabilities: tuple[str, ...] | None = None
-    registries: tuple[str, ...] | None = None
+    privileged: Verdict | None = Field(None, description="privileged containers")
+    host_paths: tuple[str, ...] | None = Field(None, description="folders that may be mounted")
+    devices: tuple[str, ...] | None = Field(None, description="devices that may be used")
+    host_namespaces: Verdict | None = Field(None, description="the node's own namespaces")
+    capabilities: tuple[str, ...] | None = Field(None, description="capabilities that may be added")
+    registries: tuple[str, ...] | None = Field(None, description="registries images may come from")
 
 
 class RunnerSettings(Section):
@@ -167,33 +130,14 @@ class RunnerSettings(Section):
 
 def find(explicit: str | None) -> Path:
     """The file that `--config` names, else ./margrave.toml, else the system's."""
-    if explicit:
-        return Path(explicit)
-    here = Path(FILE_NAME)
-    return here if here.is_file() or not SYSTEM_FILE.is_file() else SYSTEM_FILE
+    return settings_file.find(explicit, Path())
 
 
 def load(path: Path, environ: Mapping[str, str] | None = None) -> RunnerSettings:
     """The settings with paths made absolute from the file's folder, or SettingsError."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise MargraveError(
-            f"{path}: cannot be read: {error.strerror}", "name it with --config FILE"
-        ) from error
-    base = path.resolve().parent
-    loaded = settings.load(
-        RunnerSettings,
-        text,
-        os.environ if environ is None else environ,
-        lambda name: (base / name).read_text(encoding="utf-8"),
-        str(path),
-    )
-    absolute: RunnerSettings = _absolute(loaded, base)
-    findings = problems(absolute, str(path))
-    if findings:
-        raise SettingsError(findings)
-    return absolute
+    given = os.environ if environ is None else environ
+    cure = "name it with --config FILE"
+    return settings_file.load(RunnerSettings, path, given, problems, cure)
 
 
 def problems(loaded: RunnerSettings, where: str = "") -> list[Finding]:
@@ -202,21 +146,14 @@ def problems(loaded: RunnerSettings, where: str = "") -> list[Finding]:
     def finding(pointer: str, message: str, cure: str) -> Finding:
         return Finding(pointer, message, cure, file=where)
 
-    findings = []
-    if bool(loaded.http.tls.cert) != bool(loaded.http.tls.key):
-        findings.append(finding("/http/tls", "certificate and key belong together", "name both"))
-    outside = not loaded.http.bind.startswith(_LOOPBACK)
-    if outside and not loaded.http.tls.cert and not loaded.http.insecure:
-        message = f"{loaded.http.bind} is not loopback and has no TLS"
-        cure = "set http.tls.cert and key, or http.insecure = true in so many words"
-        findings.append(finding("/http/bind", message, cure))
+    http, url = loaded.http, loaded.controller.url
+    findings = door_findings(http.bind, http.tls, insecure=http.insecure, where=where)
     if _carries_a_secret(loaded.git.remote):
         message = "holds a password, which would be shown wherever the remote is named"
         findings.append(finding("/git/remote", message, "use git.username and git.password"))
-    url = loaded.controller.url
     if url and not loaded.controller.token:
         findings.append(finding("/controller", "has no token", "margrave site add shows one once"))
-    if url and _is_open(url) and not loaded.http.insecure:
+    if url and _is_open(url) and not http.insecure:
         message = f"{url} is neither HTTPS nor on this machine"
         findings.append(finding("/controller/url", message, "use https, or http.insecure = true"))
     if loaded.secrets.age_key:
@@ -232,17 +169,3 @@ def _carries_a_secret(remote: str) -> bool:
 def _is_open(url: str) -> bool:
     parts = urlsplit(url)
     return parts.scheme == "http" and parts.hostname not in ("127.0.0.1", "localhost", "::1")
-
-
-def _absolute(section: Any, base: Path) -> Any:
-    """The same settings, their relative paths taken from the folder of the file."""
-    if isinstance(section, Path):
-        return base / section.expanduser()
-    if isinstance(section, tuple):
-        return tuple(_absolute(one, base) for one in section)
-    if isinstance(section, BaseModel):
-        kept = {
-            name: _absolute(getattr(section, name), base) for name in type(section).model_fields
-        }
-        return section.model_copy(update=kept)
-    return section

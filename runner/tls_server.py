@@ -16,7 +16,7 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 from flask import Flask
 
 if TYPE_CHECKING:
-    from runner.settings import Tls
+    from margrave.sections import Tls
 
 _SECONDS: Final = 30.0
 _AT_ONCE: Final = 64

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from http.client import HTTPResponse
 
-    from controller.settings import Registry
+    from margrave.sections import Registry
 
 SECONDS: Final = 10
 MANIFEST_LIMIT: Final = 4 * 1024 * 1024

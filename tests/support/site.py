@@ -6,10 +6,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from margrave.sections import State as StateFolder
 from runner.app import Runner, build
 from runner.ports import Node, NodeStatus
 from runner.settings import Git, RunnerSettings, Site
-from runner.settings import State as StateFolder
 from runner.store import Placement, operations, outbox, placements, site
 from tests.support.edge import CAPABILITIES, FakeExecutor
 from tests.support.repository import STOREFRONT, Repository

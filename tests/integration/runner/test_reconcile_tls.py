@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from flask import Flask
 
-from runner.settings import Tls
+from margrave.sections import Tls
 from runner.tls_server import TlsServer
 
 

@@ -1,0 +1,103 @@
+"""Sections of configuration that controller and runner share, and how paths in them read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from margrave import durations
+from margrave.findings import Finding
+from margrave.secret import Secret
+
+LOOPBACK: Final = ("127.", "localhost:", "[::1]:", "unix:")
+
+Duration = Annotated[str, Field(pattern=rf"^{durations.PATTERN}$")]
+Verdict = Literal["deny", "allow"]
+
+
+class Section(BaseModel):
+    """A section of the file: exactly the keys that are known."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class State(Section):
+    """What must not be lost."""
+
+    dir: Path = Field(Path("state"), description="folder for what must not be lost")
+
+
+class Tls(Section):
+    """Certificate and key; a CA for client certificates."""
+
+    cert: Path | None = Field(None, description="certificate with its chain, PEM")
+    key: Path | None = Field(None, description="its key, PEM")
+    client_ca: Path | None = Field(None, description="CA that client certificates must come from")
+
+
+class Hooks(Section):
+    """Webhooks."""
+
+    secrets: tuple[Secret, ...] = Field(
+        (), description="secrets of webhooks; two while one is replaced"
+    )
+
+
+class Registry(Section):
+    """An image registry: its name in image references, and how it is reached."""
+
+    host: str = Field(description="its name in image references, with the port")
+    address: str | None = Field(None, description="where this process reaches it, if elsewhere")
+    insecure: bool = Field(False, description="plain HTTP")
+    username: str | None = Field(None, description="user of its login")
+    password_file: Path | None = Field(None, description="file with the password")
+    ca_file: Path | None = Field(None, description="CA of its certificate, PEM")
+
+
+class GitAccess(Section):
+    """How the remote of the deployments repository is reached."""
+
+    username: str | None = Field(None, description="user for HTTPS")
+    password: Secret | None = Field(None, description="password or token for HTTPS")
+    ssh_key: Path | None = Field(None, description="private key for SSH")
+    known_hosts: Path | None = Field(None, description="host keys for SSH")
+    ca_file: Path | None = Field(None, description="CA of the remote's certificate, PEM")
+
+
+class Heartbeat(Section):
+    """Signs of life."""
+
+    interval: Duration = Field(
+        "10s", description="how often runners tell that they live; three silent ones mean unknown"
+    )
+
+
+def door_findings(bind: str, tls: Tls, *, insecure: bool, where: str) -> list[Finding]:
+    """What speaks against listening so: half a certificate, or a door left open."""
+    findings = []
+    if bool(tls.cert) != bool(tls.key):
+        words = "certificate and key belong together"
+        findings.append(Finding("/http/tls", words, "name both", file=where))
+    if not bind.startswith(LOOPBACK) and not tls.cert and not insecure:
+        words = f"{bind} is not loopback and has no TLS"
+        cure = "set http.tls.cert and key, or http.insecure = true in so many words"
+        findings.append(Finding("/http/bind", words, cure, file=where))
+    return findings
+
+
+Anything = TypeVar("Anything")
+
+
+def absolute(section: Anything, base: Path) -> Anything:
+    """The same settings, their relative paths taken from the folder of the file."""
+    found: Any = section
+    if isinstance(section, Path):
+        found = base / section.expanduser()
+    elif isinstance(section, tuple):
+        found = tuple(absolute(one, base) for one in section)
+    elif isinstance(section, BaseModel):
+        kept = {name: absolute(getattr(section, name), base) for name in type(section).model_fields}
+        found = section.model_copy(update=kept)
+    return found  # type: ignore[no-any-return] # the same kind as came in, whatever that was

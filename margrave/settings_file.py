@@ -1,0 +1,51 @@
+"""Where a process finds its configuration, read through the path objects that it hands in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from pydantic import BaseModel
+
+from margrave import settings
+from margrave.errors import MargraveError, SettingsError
+from margrave.sections import absolute
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from margrave.findings import Finding
+
+FILE_NAME = "margrave.toml"
+Schema = TypeVar("Schema", bound=BaseModel)
+
+
+def find(explicit: str | None, here: Path) -> Path:
+    """The file that `--config` names, else margrave.toml in this folder, else the system's."""
+    if explicit:
+        return here / explicit
+    own, system = here / FILE_NAME, here / "/etc/margrave" / FILE_NAME
+    return own if own.is_file() or not system.is_file() else system
+
+
+def load(
+    schema: type[Schema],
+    path: Path,
+    environ: Mapping[str, str],
+    problems: Callable[[Schema, str], list[Finding]],
+    cure: str,
+) -> Schema:
+    """The settings with paths made absolute from the file's folder, or SettingsError."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise MargraveError(f"{path}: cannot be read: {error.strerror}", cure) from error
+    base = path.resolve().parent
+    loaded = settings.load(
+        schema, text, environ, lambda name: (base / name).read_text(encoding="utf-8"), str(path)
+    )
+    complete = absolute(loaded, base)
+    findings = problems(complete, str(path))
+    if findings:
+        raise SettingsError(findings)
+    return complete
