@@ -52,7 +52,7 @@ def _exit(findings: list[Finding]) -> Exit:
 
 
 def _tell(findings: list[Finding], changed: list[dict[str, Any]]) -> None:
-    from margrave.linting import formats
+    from margrave.cli.lint import formats
 
     for file in changed:
         for change in file["changes"]:
@@ -64,14 +64,14 @@ def _tell(findings: list[Finding], changed: list[dict[str, Any]]) -> None:
 
 
 def _answer(findings: list[Finding], changed: list[dict[str, Any]], *, fix: bool) -> dict[str, Any]:
-    from margrave.linting import formats
+    from margrave.cli.lint import formats
 
     answer = formats.plain(findings)
     return {**answer, "mended": changed} if fix else answer
 
 
 def _formed(form: str, findings: list[Finding]) -> str:
-    from margrave.linting import formats
+    from margrave.cli.lint import formats
 
     if form == "github":
         return _printable(formats.github(findings))

@@ -14,8 +14,8 @@ from jsonschema import Draft202012Validator
 
 from controller.api.schemas import schemas
 from margrave.cli.commands.lint import FORMATS, lint
+from margrave.cli.lint.formats import RULES
 from margrave.documents.deployment import read_deployment
-from margrave.linting.formats import RULES
 
 DOCS = Path(__file__).parents[3] / "docs"
 LINT = (DOCS / "lint.md").read_text()

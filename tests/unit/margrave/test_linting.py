@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from margrave.cli.lint import formats
 from margrave.documents.deployment import read_deployment, render
 from margrave.findings import Finding, Severity
-from margrave.linting import Kind, formats, kind_of, read, registry
+from margrave.linting import Kind, kind_of, read, registry
 from margrave.linting.mending import mend
 from margrave.linting.repository import Content, Placed, Repository, check
 from tests.unit.margrave.making import raw_deployment
