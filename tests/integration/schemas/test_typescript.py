@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.integration.schemas.conftest import Install
+
 TYPES = Path(__file__).parents[3] / "schemas" / "margrave.d.ts"
 PACKAGE = "typescript@5.9"
 
@@ -46,24 +48,12 @@ console.log(deployment.id, nameless, state);
 """
 
 
-@pytest.fixture(scope="session")
-def compiler(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """`tsc`, installed for this run alone."""
-    if shutil.which("npm") is None:
-        pytest.skip("npm is not installed")
-    folder = tmp_path_factory.mktemp("typescript")
-    words = ["npm", "install", "--silent", "--no-fund", "--no-audit", "--prefix", str(folder)]
-    done = subprocess.run([*words, PACKAGE], capture_output=True, text=True, timeout=300)
-    if done.returncode != 0:
-        pytest.skip("npm cannot reach a registry")
-    return folder / "node_modules" / ".bin" / "tsc"
-
-
 @pytest.mark.full
-def test_the_compiler_takes_the_types(compiler: Path, tmp_path: Path) -> None:
+def test_the_compiler_takes_the_types(install: Install, tmp_path: Path) -> None:
     """Strictly, together with a program that uses them rightly and, where it says so, wrongly."""
     shutil.copy(TYPES, tmp_path / "margrave.d.ts")
     (tmp_path / "program.ts").write_text(PROGRAM)
+    compiler = install(PACKAGE, "tsc")
     words = ["--strict", "--noEmit", "--skipLibCheck", "false", "--target", "es2022"]
 
     done = subprocess.run(
