@@ -42,7 +42,12 @@ def pointer_rules(parsed: Parsed, parameters: Path, compose: Set[str]) -> Iterat
         pointer, components = mapping(target).get("pointer"), mapping(target).get("components")
         if not isinstance(pointer, str) or not pointer or _VARIABLE.fullmatch(pointer):
             continue
-        if isinstance(components, list) and any(one in compose for one in components):
+        reached = [
+            one
+            for one in (components if isinstance(components, list) else ())
+            if isinstance(one, str) and one in compose
+        ]
+        if reached:
             word = re.sub(r"[^A-Za-z0-9_]+", "_", pointer.removeprefix("ENV.")).strip("_")
             cure = f"write such as {'_' if word[:1].isdigit() else ''}{word or 'NAME'}"
             message = f'"{pointer[:60]}" is no name of an environment variable'

@@ -133,9 +133,14 @@ def _rules(parsed: Parsed) -> Iterator[Finding]:
         yield parsed.finding(path, f'"{name}" stands twice', "tell each component once")
     told = mapping(mapping(parsed.value).get("status")).get("state")
     states = [one for _, one in texts(parsed.value, "components", EACH, "state")]
-    if told in _SEVERITY and states and all(one in _SEVERITY for one in states):
+    if (
+        isinstance(told, str)
+        and told in _SEVERITY
+        and states
+        and all(one in _SEVERITY for one in states)
+    ):
         worst = most_severe(states)
-        if _SEVERITY[str(told)] < _SEVERITY[worst]:
+        if _SEVERITY[told] < _SEVERITY[worst]:
             message = f"is {told} though a component is {worst}"
             yield parsed.finding(("status", "state"), message, f"write {worst}")
     if told == MargoState.FAILED and not states and part(parsed.value, ("status", "error")) is None:

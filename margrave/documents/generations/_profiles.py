@@ -38,7 +38,11 @@ def change_pointers(draft: Draft, base: Path, compose: set[str]) -> None:
         if not isinstance(pointer, str) or not isinstance(components, list):
             continue
         plain = pointer.removeprefix(_OLD_POINTER)
-        if plain != pointer and plain and all(one in compose for one in components):
+        if (
+            plain != pointer
+            and plain
+            and all(isinstance(one, str) and one in compose for one in components)
+        ):
             message = f'"{pointer}" is written without {_OLD_POINTER} since rc.2'
             draft.write((*at, "pointer"), plain, message, f"write {plain}")
 
