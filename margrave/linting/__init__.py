@@ -4,6 +4,6 @@ Lives here: reading one document into findings, the rules of a deployments repos
 registry. May use: margrave's documents and digests. Never: files; whoever has some hands in bytes.
 """
 
-from margrave.linting.reading import Kind, Read, kind_of, read
+from margrave.linting.reading import Kind, Read, kind_in, kind_of, read
 
-__all__ = ["Kind", "Read", "kind_of", "read"]
+__all__ = ["Kind", "Read", "kind_in", "kind_of", "read"]

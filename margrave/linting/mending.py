@@ -13,17 +13,13 @@ from margrave import yaml_text
 from margrave.documents import generations
 from margrave.errors import DocumentError
 from margrave.findings import Severity
-from margrave.linting.reading import Kind, read
+from margrave.linting.reading import GENERATIONS, Kind, kind_in, read
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable
 
     from margrave.findings import Finding
 
-_GENERATIONS: Final[Mapping[Kind, generations.Kind]] = {
-    Kind.DESCRIPTION: generations.Kind.DESCRIPTION,
-    Kind.DEPLOYMENT: generations.Kind.DEPLOYMENT,
-}
 # One mend can uncover the next: a version in quotes may then be found to be no version.
 _ROUNDS: Final = 3
 _BOM: Final = "\ufeff"
@@ -43,6 +39,8 @@ class Mended:
 
 def mend(kind: Kind, data: bytes, file: str) -> Mended | None:
     """The document after all that is mechanical; None when nothing is, or it cannot be read."""
+    if kind is not Kind.SITE:
+        kind = kind_in(data) or kind  # at a wrong place it is still mended as what it is
     try:
         text, notes = _brought_up(kind, data, file)
         for _ in range(_ROUNDS):
@@ -58,12 +56,18 @@ def mend(kind: Kind, data: bytes, file: str) -> Mended | None:
 def _brought_up(kind: Kind, data: bytes, file: str) -> tuple[str, list[str]]:
     """The text under the present generation; it is written anew only when that changes it."""
     parsed = yaml_text.parse(data, file)
-    if kind in _GENERATIONS:
-        value, notes = generations.mend(parsed.value, _GENERATIONS[kind])
+    if kind in GENERATIONS:
+        value, notes = generations.mend(parsed.value, GENERATIONS[kind])
         if notes:
+            if file.endswith(".json"):
+                return json.dumps(value, ensure_ascii=False, indent=2) + "\n", _told(notes)
             lost = ["written anew: comments and order are not kept"] if "#" in parsed.text else []
-            return yaml_text.dump(value), [*(str(one) for one in notes), *lost]
+            return yaml_text.dump(value), [*_told(notes), *lost]
     return data.decode(), []
+
+
+def _told(notes: Iterable[object]) -> list[str]:
+    return [str(one) for one in notes]
 
 
 def _scalars(kind: Kind, text: str, file: str) -> tuple[str, list[str]]:

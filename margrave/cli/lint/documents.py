@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from margrave.cli.lint.files import load, shown
 from margrave.errors import DocumentError
-from margrave.linting import Kind, Read, kind_of, read
+from margrave.linting import Kind, Read, kind_in, kind_of, read
 
 if TYPE_CHECKING:
     from margrave.findings import Finding
@@ -21,7 +21,19 @@ def document(path: Path) -> list[Finding]:
     if kind is Kind.DESCRIPTION:
         found, findings = package(path)
         return [*found.findings, *findings]
-    return list(read_file(path, kind, follow=True).findings)
+    try:
+        data = load(path, follow=True)
+    except DocumentError as error:
+        return list(error.findings)
+    return list(read(kind_for(path, data), data, shown(path)).findings)
+
+
+def kind_for(path: Path, data: bytes) -> Kind:
+    """The kind by the path; JSON, which devices and managers exchange, says itself what it is."""
+    kind = kind_by_path(path)
+    if kind is Kind.DEPLOYMENT and path.suffix == ".json":
+        return kind_in(data) or kind
+    return kind
 
 
 def kind_by_path(path: Path) -> Kind:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from margrave.cli.lint.documents import kind_by_path
+from margrave.cli.lint.documents import kind_for
 from margrave.cli.lint.files import DOCUMENT_FOLDERS, listed, load, shown, walk
 from margrave.errors import DocumentError, MargraveError
 from margrave.linting.mending import mend
@@ -29,7 +29,7 @@ def mend_below(path: Path) -> list[dict[str, object]]:
             data = load(file)
         except DocumentError:
             continue  # whoever lints the file says why it cannot be read
-        mended = mend(kind_by_path(file), data, shown(file))
+        mended = mend(kind_for(file, data), data, shown(file))
         if mended is not None:
             _write(file, mended.data)
             changed.append({"file": shown(file), "changes": list(mended.notes)})

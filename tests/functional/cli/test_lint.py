@@ -134,6 +134,17 @@ def test_a_version_may_not_stand_twice(run: Run, registry: Path) -> None:
     assert found["pointer"] == "/metadata/version"
 
 
+def test_what_devices_exchange_says_what_it_is(run: Run, tmp_path: Path) -> None:
+    """A manifest without deployments is good JSON; a problem as YAML stands where none belongs."""
+    file = tmp_path / "manifest.json"
+    file.write_text('{"manifestVersion": 1, "bundle": null, "deployments": []}')
+    other = tmp_path / "problem.yaml"
+    other.write_text("{type: about:blank, title: Gone, status: 410}")
+
+    assert run("lint", str(file)).code == 0
+    assert "where a deployment belongs" in run("lint", str(other)).out
+
+
 def _spoil(base: Path) -> None:
     site = base / "deployments" / "harbor"
     (site / "binary.yaml").write_bytes(bytes(range(256)) * 10)

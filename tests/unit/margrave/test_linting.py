@@ -184,6 +184,37 @@ def test_an_older_generation_is_brought_up() -> None:
     assert mend(Kind.DEPLOYMENT, mended.data, "x.yaml") is None
 
 
+def test_a_document_at_a_wrong_place_is_told_as_what_it_is() -> None:
+    """Its own reader's findings stand behind the one about the place, and it is mended as such."""
+    text = DESCRIPTION.replace("apiVersion: v1", "apiVersion: margo.org/v1-alpha1")
+    found = read(Kind.DEPLOYMENT, text.replace("id: shop", "").encode(), "shop.yaml").findings
+
+    assert "is an application description, where a deployment belongs" in found[0].message
+    assert "name it margo.yaml" in found[0].cure
+    assert any(one.pointer == "/id" for one in found)
+    mended = mend(Kind.DEPLOYMENT, text.encode(), "shop.yaml")
+    assert mended is not None
+    assert mend(Kind.DESCRIPTION, text.encode(), "margo.yaml") == mended
+
+
+def test_json_stays_json() -> None:
+    """What devices exchange is mended in the form that they exchange it in."""
+    status = {
+        "apiVersion": "deployment.margo.org/v1alpha1",
+        "kind": "DeploymentStatusManifest",
+        "deploymentId": OTHER,
+        "adoptedManifestVersion": 1,
+        "status": {"state": "installed"},
+        "components": [{"name": "web", "state": "installed"}],
+    }
+
+    mended = mend(Kind.STATUS, json.dumps(status).encode(), "status.json")
+
+    assert mended is not None
+    assert set(json.loads(mended.data)) == set(status) - {"apiVersion", "kind"}
+    assert read(Kind.STATUS, mended.data, "status.json").findings == ()
+
+
 @given(st.text(max_size=200))
 def test_mending_never_fails(text: str) -> None:
     """Whatever a file holds, it is mended or left alone."""
