@@ -201,7 +201,7 @@ def _failed(step: Step, one: Standing, extensions: Extensions) -> _Proposal:
     if one.wanted_release != step.to_release:
         kind = Kind.UPDATE if runs else Kind.INSTALL
         return Cause.NEW, replace(step, kind=kind, why="a newer revision is wanted")
-    retry = replace(step, kind=one.failed_kind, why=f"retry after {one.error}")
+    retry = replace(step, kind=one.failed_kind, why=f"retry after {one.error or 'a cancel'}")
     retry = replace(retry, attempt=one.attempt + 1, heal=one.healing)
     if one.healing:
         return Cause.REPAIR, replace(retry, to_release=one.good_release or step.to_release)
@@ -223,8 +223,9 @@ def _going_back(step: Step, one: Standing, extensions: Extensions, cls: ErrorCla
         why = "cancelled" if one.cancelled else f"retries are spent after {cls}"
         back = replace(step, kind=Kind.ROLLBACK, to_release=one.good_release, why=why)
         return Cause.REPAIR, back
-    waiting = Waiting("person", detail=f"{cls}: retry, release or another revision goes on")
-    return Cause.TOLD, replace(step, why=f"{cls} is not retried", waiting=waiting)
+    what = "cancelled" if one.cancelled else cls
+    waiting = Waiting("person", detail=f"{what}: retry, release or another revision goes on")
+    return Cause.TOLD, replace(step, why=f"{what} is not retried", waiting=waiting)
 
 
 _BY_STATE: Final[Mapping[State, Callable[[Step, Standing, Extensions], _Proposal]]] = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from controller.store import aggregate, deployments, events, history, placements
+from controller.store import aggregate, deployments, documents, events, history, placements
 from controller.store.words import EventKind
-from margrave.lifecycle import Outcome, State, allowed
+from margrave.lifecycle import WORKING, Outcome, State, allowed
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -88,6 +88,8 @@ def keep(session: Session, key: Key, data: PlacementData, at: datetime) -> None:
             "wanted_revision": key.revision,
             "wanted_version": key.version,
         }
+        if data.state not in (*WORKING, State.FAILED):
+            values |= {"reason": documents.OTHER_WANTED, "error": None}
     else:
         values |= {
             "outcome": data.outcome,

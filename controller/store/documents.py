@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import delete, select, update
 
@@ -12,13 +12,17 @@ from controller.store.aggregate import settle
 from controller.store.freshness import Moment
 from controller.store.models import Deployment, Node, Placement, Site
 from controller.store.words import EventKind
-from margrave.lifecycle import Outcome, State
+from margrave.lifecycle import WORKING, Outcome, State
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import datetime
 
     from sqlalchemy.orm import Session
+
+# The runner's own words for the same: it says them a moment later.
+OTHER_WANTED: Final = "another revision is wanted"
+RUNS_ALREADY: Final = "it runs already"
 
 
 @dataclass(frozen=True)
@@ -228,6 +232,10 @@ def _want(session: Session, row: Deployment, at: datetime) -> None:
         runs = placement.state is State.INSTALLED and placement.revision == row.revision
         placement.wanted_revision, placement.wanted_version = row.revision, row.version
         placement.outcome = Outcome.SUCCEEDED if runs else Outcome.PENDING
+        if placement.state not in WORKING:
+            # What it says of the revision before is no reason for this one; FAILED keeps its error.
+            placement.reason = RUNS_ALREADY if runs else OTHER_WANTED
+            placement.error = placement.error if placement.state is State.FAILED else None
         placement.updated_at = at
     session.flush()
 

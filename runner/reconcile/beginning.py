@@ -62,7 +62,8 @@ def noted(step: Step, operation: Operation, placement: Placement, now: datetime)
     if step.kind in (Kind.INSTALL, Kind.UPDATE) and not step.heal:
         # The way back keeps what was tried: it tells which release is to be quarantined. A heal
         # keeps it too, so that what was tried here and gone back is not tried again after it.
-        changes |= {"tried_release": operation.release, "cancelled": False}
+        # What went wrong before is told by the attempt that it ended, not by the one that begins.
+        changes |= {"tried_release": operation.release, "cancelled": False, "error": None}
     if step.heal:
         recent = view.recent_heals(placement.heals, now)
         changes["heals"] = [*recent, now.isoformat()]

@@ -210,7 +210,14 @@ def _end_waiting(tx: Transaction, operation: str, one: Placement) -> None:
         tx, operation, state=OperationState.CANCELLED, ended_at=tx.now, next_try_at=None
     )
     transitions.move(
-        tx, one, State.FAILED, "cancelled", cancelled=True, outcome=Fate.HELD, waiting=None
+        tx,
+        one,
+        State.FAILED,
+        "cancelled",
+        cancelled=True,
+        outcome=Fate.HELD,
+        waiting=None,
+        error=None,
     )
 
 

@@ -78,8 +78,7 @@ def settle(case: Case) -> Settlement:
 
 def _not_ended(case: Case) -> Settlement:
     if case.placement.cancelled:
-        error = case.error | {"class": ErrorClass.LINK.value, "code": "cancelled"}
-        return _failed(case, error)
+        return _cancelled(case)
     tries = case.operation.tries + 1
     if case.result.status is Status.LOST and tries >= _LOST_LIMIT:
         return _failed(case, case.error | {"class": ErrorClass.LINK.value})
@@ -97,6 +96,17 @@ def _not_ended(case: Case) -> Settlement:
             "error": case.error,
         },
     )
+
+
+def _cancelled(case: Case) -> Settlement:
+    """It was told to stop and did: that is no error, and what runs is for the way back to tell."""
+    changes = {
+        "error": None,
+        "waiting": None,
+        "next_attempt_at": case.now,
+        "outcome": Outcome.HELD,
+    }
+    return Settlement(State.FAILED, "cancelled", changes, _ended(case, OperationState.CANCELLED))
 
 
 def _installed(case: Case) -> Settlement:

@@ -165,6 +165,7 @@ def _want(tx: Transaction, one: Placement, desired: Desired, release: str) -> No
         commit=desired.commit,
         outcome=Fate.PENDING if other else one.outcome,
         reason="another revision is wanted" if other else one.reason,
+        error=None if other and one.state is not State.FAILED else one.error,
     )
 
 

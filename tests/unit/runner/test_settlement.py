@@ -182,3 +182,12 @@ def test_another_runners_mark_is_told_apart_from_other_conflicts() -> None:
     assert not settle(case(Kind.UPDATE, Status.FAILED, data)).other_runner
     data["error"]["code"] = "other-runner"
     assert settle(case(Kind.UPDATE, Status.FAILED, data)).other_runner == "what happened"
+
+
+@pytest.mark.parametrize("status", [Status.LOST, Status.UNREACHABLE])
+def test_a_call_that_was_told_to_stop_ends_cancelled_and_is_no_error(status: Status) -> None:
+    """What an operator cancelled is FAILED with the reason `cancelled`, not with the link's error."""
+    made = settle(case(Kind.UPDATE, status, cancelled=True))
+    assert (made.to, made.reason) == (State.FAILED, "cancelled")
+    assert made.placement["error"] is None and made.operation["error"] is None
+    assert made.placement["outcome"] is Outcome.HELD
