@@ -6,16 +6,24 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
 from ansible.errors import AnsibleFilterError
-from ansible_collections.margrave.edge.plugins.plugin_utils import documents, packing
+from ansible_collections.margrave.edge.plugins.plugin_utils import documents, packages, packing
 
 
 def workload(document: Any, content: str) -> dict[str, Any]:
     """A deployment document as parameters of workload_install."""
     return _told(lambda: documents.workload(document, content))
+
+
+def package(
+    description: Any, folder: str, parameters: Any = None, name: str | None = None
+) -> dict[str, Any]:
+    """An application package as parameters of workload_install."""
+    return _told(lambda: _packaged(description, folder, parameters or {}, name))
 
 
 def revision(document: Any) -> str:
@@ -26,6 +34,23 @@ def revision(document: Any) -> str:
 def digest(folder: str) -> str:
     """The digest of a component's folder."""
     return packing.digest(packing.packed(folder))
+
+
+def _packaged(
+    description: Any, folder: str, parameters: dict[str, Any], name: str | None
+) -> dict[str, Any]:
+    places: dict[str, str] = {}
+
+    def known(path: str) -> str:
+        place = os.path.join(folder, path)
+        found = digest(place)
+        places[found] = place
+        return found
+
+    found = documents.workload(packages.document(description, parameters, name, known), "")
+    for component in found["components"]:
+        component["src"] = places[component["digest"]]
+    return found
 
 
 def _told(work: Callable[[], Any]) -> Any:
@@ -40,4 +65,4 @@ class FilterModule:
 
     def filters(self) -> dict[str, Callable[..., Any]]:
         """Filters by name."""
-        return {"digest": digest, "revision": revision, "workload": workload}
+        return {"digest": digest, "package": package, "revision": revision, "workload": workload}

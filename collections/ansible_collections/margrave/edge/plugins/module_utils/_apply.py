@@ -33,6 +33,7 @@ def apply(call: Call) -> None:
     archives = _stage.contents(call)
     seen = call.observe()
     runs(call, seen)
+    call.differs = in_words(seen)
     if _was_going_back(call, seen):
         _finish_going_back(call, seen)
     if _settled(call, seen, call.request.release):
@@ -65,6 +66,12 @@ def runs(call: Call, seen: Observation) -> None:
         result.images = current.references()
         for name in current.components:
             result.component(name, "INSTALLED")
+
+
+def in_words(seen: Observation) -> list[str]:
+    """How what runs differs from its release, a sentence each."""
+    found = drift(seen.current, seen.containers) if seen.current else []
+    return [f"{one.component}.{one.service}: {one.what}, {one.detail}" for one in found]
 
 
 def _settled(call: Call, seen: Observation, release: str | None) -> bool:

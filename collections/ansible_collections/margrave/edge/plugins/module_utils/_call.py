@@ -50,6 +50,8 @@ class Call:
     result: Result = field(default_factory=Result)
     # Off while going back, committing or deleting: these end sooner than anybody could take over.
     stoppable: bool = True
+    # How what runs differs from its release before anything is done, in sentences.
+    differs: list[str] = field(default_factory=list)
 
     @cached_property
     def folder(self) -> Folder:

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from ansible_collections.margrave.edge.plugins.module_utils import _images, _release, _stage
-from ansible_collections.margrave.edge.plugins.module_utils._apply import runs, switch_to
+from ansible_collections.margrave.edge.plugins.module_utils._apply import in_words, runs, switch_to
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call, Observation
 from ansible_collections.margrave.edge.plugins.module_utils._compare import drift
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
@@ -19,6 +19,7 @@ def rollback(call: Call) -> None:
     """The release that is meant runs healthy; `changed` only when something had to be done."""
     seen = call.observe()
     runs(call, seen)
+    call.differs = in_words(seen)
     target = _target(call, seen)
     same = seen.current is not None and target.release == seen.current.release
     due = not same or bool(drift(target, seen.containers)) or call.result.health != "healthy"
@@ -29,6 +30,7 @@ def rollback(call: Call) -> None:
         call.result.state, call.result.phase = "INSTALLED", "check"
         call.result.changed = due
         call.result.revision, call.result.version = target.revision, target.version
+        call.result.release, call.result.images = target.release, target.references()
         return
     _stage.check_policy(call, target)
     call.begin(

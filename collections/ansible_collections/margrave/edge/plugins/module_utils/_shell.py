@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.margrave.edge.plugins.module_utils import _fence, _request
+from ansible_collections.margrave.edge.plugins.module_utils import _fence, _release, _request
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call
 from ansible_collections.margrave.edge.plugins.module_utils._errors import (
     ConflictError,
@@ -25,6 +25,8 @@ from ansible_collections.margrave.edge.plugins.module_utils._lock import Lock
 from ansible_collections.margrave.edge.plugins.module_utils._result import Result
 
 Work = Callable[[Call], None]
+# What a diff tells of a release.
+TOLD = ("version", "revision", "release")
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -41,13 +43,13 @@ def run(kind: str, spec: dict, work: Work, more: Callable[[], dict] | None = Non
     """Do one operation and answer."""
     module = Module(argument_spec=spec, supports_check_mode=True)
     answer = operate(kind, module.params, module.check_mode, work, Layout(), more)
-    if module._diff and answer["changed"]:
-        answer["diff"] = _diff(answer.pop("before"), answer)
-    answer.pop("before", None)
+    before = answer.pop("before")
+    if module._diff and answer["changed"] and before is not None:
+        answer["diff"] = _diff(before, answer)
     # Nor do they come back in the answer, where Ansible would repeat them all.
     answer["invocation"] = {"module_args": {"deployment": module.params["deployment"]}}
     if answer["error"]:
-        module.fail_json(msg=_sentence(answer["error"]), **answer)
+        module.fail_json(msg=_sentence(answer), **answer)
     module.exit_json(**answer)
 
 
@@ -108,9 +110,9 @@ def _remember(call: Call, answer: dict) -> None:
 
 
 def _work(call: Call, work: Work, more: Callable[[], dict] | None) -> dict:
-    before = None
+    before: dict = {}
     try:
-        before = call.folder.linked("current")
+        before = _standing(call)
         work(call)
     except (EdgeError, OSError) as error:
         ours = error if isinstance(error, EdgeError) else _translated(error)
@@ -120,7 +122,13 @@ def _work(call: Call, work: Work, more: Callable[[], dict] | None) -> dict:
     answer = call.result.as_dict()
     if more is not None and not answer["error"]:
         answer.update(more())
-    return {**answer, "before": before}
+    return {**answer, "before": {**before, "differs": call.differs}}
+
+
+def _standing(call: Call) -> dict:
+    """What runs, as a diff tells it."""
+    current = _release.load(call.folder, call.folder.linked("current"))
+    return {name: getattr(current, name, None) for name in TOLD}
 
 
 def _end_journal(call: Call, error: EdgeError) -> None:
@@ -144,12 +152,17 @@ def _refused(error: EdgeError) -> dict:
     return {**Result(error=error.as_dict()).as_dict(), "before": None}
 
 
-def _sentence(error: dict) -> str:
-    return f"{error['message']} ({error['cure']})" if error["cure"] else error["message"]
+def _sentence(answer: dict) -> str:
+    error = answer["error"]
+    again = (
+        f"; {answer['version'] or answer['revision']} runs again" if answer["rolled_back"] else ""
+    )
+    cure = f" ({error['cure']})" if error["cure"] else ""
+    return f"{error['message']}{again}{cure}"
 
 
-def _diff(before: str | None, answer: dict) -> dict:
-    return {
-        "before": {"release": before},
-        "after": {"release": None if answer["state"] == "DELETED" else answer["release"]},
-    }
+def _diff(before: dict, answer: dict) -> dict:
+    """What ran before and what runs, or would run, afterwards; no values: some are secret."""
+    gone = answer["state"] == "DELETED"
+    after = {name: None if gone else answer[name] for name in TOLD}
+    return {"before": before, "after": {**after, "differs": []}}

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 OURS = "x-margrave-extensions"
+REFERENCE = "secret://"  # to a secret, by its name
 UNITS = {"s": 1, "m": 60, "h": 3600}
 
 
@@ -23,16 +24,16 @@ class Unusable(ValueError):
 
 def workload(document: Mapping[str, Any], content: str) -> dict[str, Any]:
     """Parameters for workload_install and workload_update; `content` is the folder `components`."""
-    spec = _at(document, "spec")
+    spec = at(document, "spec")
     ours = spec.get(OURS) or {}
-    components = _at(spec, "deploymentProfile", "components")
+    components = at(spec, "deploymentProfile", "components")
     return {
-        "deployment": _at(document, "id"),
-        "name": _at(document, "metadata", "name"),
-        "application": _at(spec, "applicationId"),
+        "deployment": at(document, "id"),
+        "name": at(document, "metadata", "name"),
+        "application": at(spec, "applicationId"),
         "version": ours.get("version"),
         "revision": revision(document),
-        "profile": _at(spec, "deploymentProfile", "type"),
+        "profile": at(spec, "deploymentProfile", "type"),
         "components": [_component(spec, one, content, ours) for one in components],
         "health": {
             key: seconds(text)
@@ -44,16 +45,16 @@ def workload(document: Mapping[str, Any], content: str) -> dict[str, Any]:
 
 def revision(document: Mapping[str, Any]) -> str:
     """The digest of what runs: application, profile and parameters, without our policies."""
-    spec = _at(document, "spec")
-    profile = _without_ours(_at(spec, "deploymentProfile"))
-    components = _at(spec, "deploymentProfile", "components")
+    spec = at(document, "spec")
+    profile = _without_ours(at(spec, "deploymentProfile"))
+    components = at(spec, "deploymentProfile", "components")
     profile["components"] = [_identity(one) for one in components]
     content = {
-        "applicationId": _at(spec, "applicationId"),
+        "applicationId": at(spec, "applicationId"),
         "deploymentProfile": profile,
         "parameters": spec.get("parameters") or {},
     }
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    text = _canonical(content)
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -67,7 +68,7 @@ def seconds(text: object) -> int:
 def _component(
     spec: Mapping[str, Any], one: Mapping[str, Any], content: str, ours: Mapping[str, Any]
 ) -> dict[str, Any]:
-    name, source = _at(one, "name"), (one.get(OURS) or {}).get("source")
+    name, source = at(one, "name"), (one.get(OURS) or {}).get("source")
     if not isinstance(source, str) or not re.fullmatch(r"components/[0-9a-f]{64}", source):
         raise Unusable(f"component {name}: has no {OURS}.source (publish it through Git)")
     limit = (one.get("properties") or {}).get("timeout")
@@ -95,8 +96,18 @@ def _text(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (dict, list)):
-        return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return _canonical(value)
+    if isinstance(value, str) and value.startswith(REFERENCE):
+        raise Unusable(f"{value} is known to the site's runner alone (give a value by hand)")
     return "" if value is None else str(value)
+
+
+def _canonical(value: object) -> str:
+    try:
+        return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    except TypeError as error:
+        # YAML makes dates of what looks like one; in a document these are texts.
+        raise Unusable(f"{error} (put dates into quotes)") from error
 
 
 def _identity(component: Mapping[str, Any]) -> dict[str, Any]:
@@ -109,7 +120,8 @@ def _without_ours(part: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in part.items() if key != OURS}
 
 
-def _at(part: Any, *path: str) -> Any:
+def at(part: Any, *path: str) -> Any:
+    """What stands at a path of the document; Unusable names the part that is missing."""
     for depth, key in enumerate(path):
         if not isinstance(part, Mapping) or key not in part:
             raise Unusable(f"the document has no {'.'.join(path[: depth + 1])}")
