@@ -14,6 +14,7 @@ from margrave.cli.lint.documents import document
 from margrave.cli.lint.files import (
     DOCUMENT_FOLDERS,
     REPOSITORY_FOLDERS,
+    is_folder,
     unreadable,
     walk,
     wrong,
@@ -59,7 +60,7 @@ def _folder(path: Path) -> list[Finding]:
 
 
 def _is_repository(path: Path) -> bool:
-    return any((path / name).is_dir() for name in DOCUMENT_FOLDERS)
+    return any(is_folder(path / name) for name in DOCUMENT_FOLDERS)
 
 
 def _root_above(place: Path) -> Path | None:

@@ -57,10 +57,28 @@ def unreadable(path: Path, error: OSError) -> Finding:
     return wrong(path, f"cannot be read: {error.strerror or error}")
 
 
+def is_folder(path: Path) -> bool:
+    """Whether a folder is there; a link to one is none, and what cannot be looked at neither."""
+    try:
+        return stat.S_ISDIR(path.lstat().st_mode)
+    except OSError:
+        return False
+
+
+def is_file(path: Path) -> bool:
+    """Whether a file is there, not a link to one."""
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False
+
+
 def listed(base: Path, findings: list[Finding]) -> list[Path]:
     """What lies in the folder, sorted; none when there is no such folder."""
     try:
-        return sorted(base.iterdir()) if base.is_dir() else []
+        return sorted(base.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return []
     except OSError as error:
         findings.append(unreadable(base, error))
         return []
@@ -71,7 +89,7 @@ def walk(base: Path, findings: list[Finding], skip: frozenset[Path]) -> Iterator
     waiting = [base]
     while waiting:
         below = listed(waiting.pop(), findings)
-        folders = [one for one in below if one.is_dir() and not one.is_symlink()]
+        folders = [one for one in below if is_folder(one)]
         yield from (one for one in below if one not in folders)
         waiting += [one for one in reversed(folders) if one.name != ".git" and one not in skip]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from margrave.cli.lint.documents import kind_for
-from margrave.cli.lint.files import DOCUMENT_FOLDERS, listed, load, shown, walk
+from margrave.cli.lint.files import DOCUMENT_FOLDERS, is_file, listed, load, shown, walk
 from margrave.errors import DocumentError, MargraveError
 from margrave.linting.mending import mend
 from margrave.linting.reading import DESCRIPTION_FILE
@@ -38,7 +38,7 @@ def mend_below(path: Path) -> list[dict[str, object]]:
 
 def _documents(path: Path) -> Iterator[Path]:
     """The files that lint reads as documents; components are addressed by content, so none."""
-    if not path.is_dir():
+    if is_file(path):
         yield path
         return
     unheard: list[Finding] = []  # what cannot be listed is told by lint itself

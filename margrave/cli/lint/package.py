@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from margrave import digest, yaml_text
 from margrave.cli.lint.documents import read_file
-from margrave.cli.lint.files import content
+from margrave.cli.lint.files import content, is_folder
 from margrave.documents._reading import OURS
 from margrave.documents.description import read_description
 from margrave.errors import DocumentError, UnsafeArchive
@@ -42,7 +42,7 @@ def _component(base: Path, path: str, kind: str) -> list[tuple[str, str]]:
     place = base / path
     if not _inside(place, base):
         return [(f"{path} leads out of the package", "keep components beside margo.yaml")]
-    if place.is_symlink() or not place.is_dir():
+    if not is_folder(place):
         return [(f"{path} is no folder of the package", "create it, or name the right one")]
     try:
         files = content(place)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from margrave import digest, names
 from margrave.cli.lint.documents import read_file
-from margrave.cli.lint.files import content, listed, wrong
+from margrave.cli.lint.files import content, is_file, is_folder, listed, wrong
 from margrave.cli.lint.package import compose
 from margrave.errors import UnsafeArchive
 from margrave.findings import Finding, Severity
@@ -37,7 +37,7 @@ def repository(base: Path) -> list[Finding]:
 
 def _deployments(base: Path, findings: list[Finding]) -> Iterator[Placed]:
     for site in listed(base / "deployments", findings):
-        if site.is_symlink() or not site.is_dir():
+        if not is_folder(site):
             _stray(site, findings)
             continue
         findings += _site_name(site.name, site)
@@ -50,7 +50,7 @@ def _deployments(base: Path, findings: list[Finding]) -> Iterator[Placed]:
 
 
 def _is_document(path: Path, findings: list[Finding]) -> bool:
-    if path.suffix == ".yaml" and (path.is_symlink() or not path.is_dir()):
+    if path.suffix == ".yaml" and not is_folder(path):
         return True
     _stray(path, findings)
     return False
@@ -59,7 +59,7 @@ def _is_document(path: Path, findings: list[Finding]) -> bool:
 def _stray(path: Path, findings: list[Finding]) -> None:
     """What looks like a document and is read by nobody is an error; a note beside them is not."""
     found = wrong(path, "is no place of a document", _PLACES, "place")
-    harmless = path.suffix not in (".yaml", ".yml", ".json") and path.is_file()
+    harmless = path.suffix not in (".yaml", ".yml", ".json") and is_file(path)
     findings.append(replace(found, severity=Severity.WARNING) if harmless else found)
 
 
@@ -71,7 +71,7 @@ def _site_name(name: str, path: Path) -> list[Finding]:
 
 def _components(base: Path, findings: list[Finding]) -> Iterator[tuple[str, Content]]:
     for path in listed(base / "components", findings):
-        if path.is_symlink() or not path.is_dir():
+        if not is_folder(path):
             findings.append(wrong(path, "is no component", "a component is a folder", "component"))
             continue
         if not re.fullmatch(r"[0-9a-f]{64}", path.name):

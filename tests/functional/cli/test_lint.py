@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from pathlib import Path
@@ -189,6 +190,28 @@ def test_a_single_file_is_a_finding_too(run: Run, repository: Path, name: str) -
     ran = run("lint", str(repository / "deployments" / "harbor" / f"{name}.yaml"))
 
     assert ran.code == 1
+
+
+@pytest.mark.parametrize("closed", ["iterdir", "open", "lstat", "stat"])
+@pytest.mark.parametrize("part", ["components", "deployments/harbor", "sites"])
+def test_what_may_not_be_read_is_a_finding(
+    run: Run, repository: Path, monkeypatch: pytest.MonkeyPatch, part: str, closed: str
+) -> None:
+    """Root reads everything, so the machine's refusal is played: a finding or nothing, no end."""
+    plain = getattr(Path, closed)
+
+    def refuse(self: Path, *args: object, **more: object) -> object:
+        if self.is_relative_to(repository / part):
+            raise PermissionError(errno.EACCES, "Permission denied", str(self))
+        return plain(self, *args, **more)
+
+    monkeypatch.setattr(Path, closed, refuse)
+
+    ran = run("lint", "--fix", str(repository))
+
+    assert ran.code in (0, 1)
+    if closed in ("iterdir", "open"):
+        assert "cannot be read: Permission denied" in ran.out
 
 
 def test_fix_mends_and_says_what(run: Run, registry: Path) -> None:
