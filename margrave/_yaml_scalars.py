@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
@@ -13,6 +14,10 @@ _RESOLVERS: Final = yaml.SafeLoader.yaml_implicit_resolvers
 # Longer text is no number, truth or date that anybody means; it is told apart before the patterns
 # of the resolver see it.
 _LONGEST: Final = 100
+_BEGINS: Final = frozenset("0123456789+-.")
+_YAML_1_2: Final = re.compile(
+    r"[-+]?(0o[0-7]+|[0-9]+|(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?)"
+)
 
 
 class Scalar(NamedTuple):
@@ -32,7 +37,14 @@ def plain(text: str) -> Scalar:
     for tag, pattern in (*_RESOLVERS.get(text[:1], ()), *_RESOLVERS.get(None, ())):
         if pattern.match(text):
             return tagged(tag, text)
+    if is_number_elsewhere(text):
+        return Scalar(text, f"{text} is text here, and a number to readers of YAML 1.2")
     return Scalar(text)
+
+
+def is_number_elsewhere(text: str) -> bool:
+    """Whether YAML 1.2 takes a text without quotes for a number, which YAML 1.1 does not."""
+    return text[:1] in _BEGINS and _YAML_1_2.fullmatch(text) is not None
 
 
 def tagged(tag: str, text: str) -> Scalar:

@@ -12,9 +12,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import yaml
+from yaml.reader import ReaderError
 
 from margrave import _yaml_hints
 from margrave._yaml_reader import COUNT_LIMIT, DEPTH_LIMIT, Reader
+from margrave._yaml_scalars import is_number_elsewhere
 from margrave.errors import DocumentError
 from margrave.findings import Finding, pointer
 
@@ -72,9 +74,8 @@ def parse(text: str | bytes, file: str = "") -> Parsed:
         value = reader.read(yaml.CSafeLoader(decoded))
     except yaml.MarkedYAMLError as error:
         raise DocumentError([*reader.errors, _syntax(error, decoded, file)]) from error
-    except yaml.YAMLError as error:
-        found = Finding("", f"is not YAML: {error}", "remove what cannot be printed", file=file)
-        raise DocumentError([found]) from error
+    except ReaderError as error:
+        raise DocumentError([_unprintable(error, decoded, file)]) from error
     if reader.errors:
         raise DocumentError(reader.errors)
     return Parsed(file, value, decoded, tuple(reader.warnings))
@@ -100,10 +101,19 @@ class _Dumper(yaml.CSafeDumper):
         return True
 
 
+def _text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
+    """Text in quotes wherever some reader of YAML would take it for something else."""
+    style = "'" if is_number_elsewhere(text) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _text)
+
+
 def _decoded(text: str | bytes, file: str) -> str:
     if len(text) > SIZE_LIMIT:
         raise DocumentError(
-            [Finding("", f"is larger than {SIZE_LIMIT} bytes", "split it", file=file)]
+            [Finding("", f"is larger than {SIZE_LIMIT} bytes", "split it").at(file, 1, 1)]
         )
     if isinstance(text, str):
         return text
@@ -121,6 +131,13 @@ def _syntax(error: yaml.MarkedYAMLError, text: str, file: str) -> Finding:
     line, column = (mark.line, mark.column) if mark else (0, 0)
     cure = _yaml_hints.cure(text, str(error.problem), line, column)
     return Finding("", f"is not YAML: {words}", cure).at(file, line + 1, column + 1)
+
+
+def _unprintable(error: ReaderError, text: str, file: str) -> Finding:
+    at = min(error.position, len(text))
+    line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+    found = Finding("", f"is not YAML: {error.reason}", "remove what cannot be printed")
+    return found.at(file, line, column)
 
 
 def _child(node: yaml.Node, part: str | int) -> yaml.Node | None:
