@@ -115,12 +115,16 @@ def _decoded(text: str | bytes, file: str) -> str:
         raise DocumentError(
             [Finding("", f"is larger than {SIZE_LIMIT} bytes", "split it").at(file, 1, 1)]
         )
-    if isinstance(text, str):
-        return text
     try:
+        if isinstance(text, str):
+            text.encode()
+            return text
         return text.decode("utf-8-sig")
+    except UnicodeEncodeError as error:
+        found = Finding("", "holds half a surrogate pair", "write the whole character")
+        raise DocumentError([found.at(file, 1, 1)]) from error
     except UnicodeDecodeError as error:
-        line = text.count(b"\n", 0, error.start) + 1
+        line = error.object.count(b"\n", 0, error.start) + 1
         found = Finding("", "is not UTF-8 text", "save it as UTF-8", file=file, line=line)
         raise DocumentError([found]) from error
 

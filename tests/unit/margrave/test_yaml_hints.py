@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import yaml
 
 from margrave import yaml_text
 from margrave.errors import DocumentError
@@ -31,3 +32,39 @@ def test_the_cure_is_what_to_change(text: str, line: int, words: str) -> None:
 
     [finding] = refused.value.findings
     assert (finding.line, words in finding.cure) == (line, True), finding
+
+
+@pytest.mark.parametrize("text", ["1e5", "08", "0o17", "1.5e3", "30", "yes", "null", "~", "1.2.3"])
+def test_text_is_text_to_every_reader(text: str) -> None:
+    """Those of YAML 1.2 take more for numbers; what is written here is in quotes for them too."""
+    written = yaml_text.dump({"a": text})
+
+    assert yaml_text.parse(written).value == {"a": text}
+    assert ("'" in written) is (text != "1.2.3")
+    assert yaml.safe_load(written) == {"a": text}
+
+
+def test_what_readers_do_not_agree_on_is_pointed_out() -> None:
+    """A warning, for here it is clear."""
+    parsed = yaml_text.parse("a: 1e5\nb: '1e5'\n")
+
+    assert parsed.value == {"a": "1e5", "b": "1e5"}
+    [warning] = parsed.warnings
+    assert "1e5 is text here, and a number to readers of YAML 1.2" in warning.message
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a: 1\nb: \x07\n", "f:2:4: is not YAML: control characters are not allowed"),
+        ("a: \ud800\n", "f:1:1: holds half a surrogate pair"),
+        (b"a: 1\nb: \xff\n", "f:2: is not UTF-8 text"),
+    ],
+    ids=["control", "surrogate", "bytes"],
+)
+def test_what_is_no_text_has_a_place_too(text: str | bytes, words: str) -> None:
+    """As far as it can be told."""
+    with pytest.raises(DocumentError) as refused:
+        yaml_text.parse(text, "f")
+
+    assert str(refused.value).startswith(words)
