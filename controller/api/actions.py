@@ -71,21 +71,27 @@ def requests_listed(call: Call) -> dict[str, Any]:
     page = call.page()
     with call.parts.store.session() as session:
         rows = requests.listing(
-            session, after=paging.number(page), limit=page.fetch, state=call.args.get("state")
+            session,
+            after=paging.number(page),
+            limit=page.fetch,
+            state=call.args.get("state"),
+            only=call.who.sites,
         )
-    return paging.listing(page, rows)
+    return paging.listing(page, [(key, _theirs(call, row)) for key, row in rows])
 
 
 def request_shown(call: Call, request_id: str) -> dict[str, Any]:
     """GET /requests/{id}."""
     with call.parts.store.session() as session:
-        return _request(session, request_id)
+        return _request(call, session, request_id)
 
 
 def request_cancelled(call: Call, request_id: str) -> dict[str, Any]:
     """DELETE /requests/{id}: only what still waits can be taken back."""
     with call.parts.store.write() as session:
-        found = _request(session, request_id)
+        found = _request(call, session, request_id)
+        for site in requests.sites_of(session, found["id"]):
+            call.must_see(site)
         if not requests.cancel(session, found["id"], call.parts.clock()):
             raise Problem(
                 409,
@@ -95,7 +101,7 @@ def request_cancelled(call: Call, request_id: str) -> dict[str, Any]:
         call.write_down(session, "request.cancel", found["id"])
         session.flush()
         session.expire_all()
-        return _request(session, request_id)
+        return _request(call, session, request_id)
 
 
 def _one(call: Call, action: str, deployment: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -131,11 +137,23 @@ def _key() -> str | None:
     return key
 
 
-def _request(session: Session, request_id: str) -> dict[str, Any]:
+def _request(call: Call, session: Session, request_id: str) -> dict[str, Any]:
     found = requests.one(session, request_id.lower())
-    if found is None:
+    theirs = _theirs(call, found) if found else None
+    if theirs is None or (call.who.sites is not None and not theirs["deployments"]):
         raise not_found("request", request_id)
-    return found
+    return theirs
+
+
+def _theirs(call: Call, found: dict[str, Any]) -> dict[str, Any]:
+    """The request without what it does at sites that are not theirs."""
+    if call.who.sites is None:
+        return found
+    plan = found["plan"]
+    if plan:
+        plan = {**plan, "sites": [one for one in plan["sites"] if call.who.sees(one["site"])]}
+    concerned = [one for one in found["deployments"] if call.who.sees(one["site"])]
+    return {**found, "deployments": concerned, "plan": plan}
 
 
 _ONE: Final = "/deployments/<deployment>"

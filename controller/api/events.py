@@ -42,7 +42,7 @@ def hints(call: Call, site: str) -> Response:
 
 def _filter(who: Identity) -> Callable[[Message], bool]:
     site = request.args.get("site")
-    deployment = request.args.get("deployment")
+    deployment = request.args.get("deployment", "").lower() or None
 
     def wants(message: Message) -> bool:
         if message.event.startswith("hint:"):

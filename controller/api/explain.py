@@ -10,7 +10,7 @@ from controller.api.routes import Route
 from controller.store import deployments, fleet, placements, requests
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from controller.api.call import Call
 
@@ -24,7 +24,8 @@ def explained(call: Call, deployment: str) -> dict[str, Any]:
         asked = requests.one(session, wanted["request"]) if wanted["request"] else None
         site = fleet.site(session, key.site, moment) or {}
         placed = placements.of_deployments(session, [key.key], moment).get(key.key, [])
-    steps = list(_steps(wanted, asked, site, placed))
+    received = _received(site, call.parts.repository.contains)
+    steps = list(_steps(wanted, asked, site, placed, received))
     stuck = next((step for step in steps if not step["ok"]), None)
     return {
         "deployment": key.id,
@@ -41,6 +42,7 @@ def _steps(
     asked: dict[str, Any] | None,
     site: dict[str, Any],
     placed: list[dict[str, Any]],
+    received: dict[str, Any],
 ) -> Iterator[dict[str, Any]]:
     if asked is not None:
         state = asked["state"]
@@ -52,26 +54,35 @@ def _steps(
         if wanted["commit"]
         else "its document is not in Git yet",
     )
-    yield from _site_steps(site)
+    yield from _site_steps(site, received)
     if not placed and wanted["state"] != "DELETED":
         yield _step("placement", ok=False, detail=f"no node of {wanted['site']} has it yet")
     for one in placed:
         yield _placement_step(one)
 
 
-def _site_steps(site: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _site_steps(site: dict[str, Any], received: dict[str, Any]) -> Iterator[dict[str, Any]]:
     heard = site.get("last_seen")
     fresh = site.get("freshness") == "fresh"
     since = f"heard of at {heard}" if fresh else f"silent since {heard}"
     words = f"the site's runner is {since}" if heard else "no runner of the site was heard of yet"
     yield _step("runner", fresh, words.replace("is heard", "was heard"), heard)
-    applied, wanted = site.get("applied_commit"), site.get("wanted_commit")
-    detail = f"the site has applied {str(applied)[:12]}, wanted is {str(wanted)[:12]}"
-    yield _step("received", wanted is None or applied == wanted, detail)
+    yield received
     for word in ("paused", "locked", "halted"):
         if site.get(word):
             why = site[word].get("reason") or "no reason given"
             yield _step(word, ok=False, detail=f"the site is {word}: {why}")
+
+
+def _received(site: dict[str, Any], contains: Callable[[str, str], bool]) -> dict[str, Any]:
+    """Whether the runner has what Git wants: that commit, or a later one of somebody else's."""
+    applied, wanted = site.get("applied_commit"), site.get("wanted_commit")
+    if wanted is None or applied is None:
+        words = "nothing is wanted of it" if wanted is None else f"wanted is {wanted[:12]}"
+        return _step("received", wanted is None, f"the site has applied nothing yet; {words}")
+    there = applied == wanted or contains(applied, wanted)
+    held = "which holds" if there and applied != wanted else "wanted is"
+    return _step("received", there, f"the site has applied {applied[:12]}, {held} {wanted[:12]}")
 
 
 def _placement_step(one: dict[str, Any]) -> dict[str, Any]:

@@ -26,7 +26,7 @@ def listed(call: Call) -> dict[str, Any]:
     page = call.page()
     args = call.args
     wanted = operations.Wanted(
-        args.get("deployment"),
+        _lower(args.get("deployment")),
         args.get("site"),
         args.get("node"),
         args.get("state"),
@@ -74,6 +74,10 @@ def its_events(call: Call, operation: str) -> Response:
         last=lambda message: message.event in ("end", "error"),
         name=_named,
     )
+
+
+def _lower(text: str | None) -> str | None:
+    return text.lower() if text is not None else None
 
 
 def _named(message: Message) -> Message:

@@ -117,6 +117,8 @@ def of_error(error: MargraveError) -> Problem:
         )
     status = next(code for kind, code in STATUS_OF if isinstance(error, kind))
     findings = getattr(error, "findings", ())
+    if any(finding.code == "forbidden" for finding in findings):
+        status = 403  # whatever else is wrong with it, it is not theirs to ask for
     detail = _count(len(findings)) if findings else error.message
     headers = {"Retry-After": "5"} if status == 503 else {}
     return Problem(status, detail, cure=error.cure, errors=findings, headers=headers)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from pydantic import Field
+from pydantic import AwareDatetime, Field
 
 from controller.access import passwords
 from controller.access.identity import Role
@@ -15,6 +15,7 @@ from controller.api.problems import Problem, not_found
 from controller.api.routes import Object, Route
 from controller.store import access, commands, fleet
 from controller.store.commands import Order
+from controller.store.shapes import stamp
 from controller.store.words import CommandKind
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class Pause(bodies.Body):
     """Why a site is to stand still, and until when."""
 
     reason: Annotated[str, Field(max_length=500)] = ""
-    until: str | None = None
+    until: AwareDatetime | None = None
 
 
 class Accept(bodies.Body):
@@ -116,7 +117,7 @@ def token_revoked(call: Call, site: str, token: str) -> Reply:
 def paused(call: Call, site: str, body: Pause) -> dict[str, Any]:
     """POST /sites/{site}/pause."""
     _must_be(call, site)
-    commit = call.parts.sites.pause(site, body.reason, body.until, call.who)
+    commit = call.parts.sites.pause(site, body.reason, stamp(body.until), call.who)
     return _done(call, "site.pause", site, commit, {"reason": body.reason})
 
 

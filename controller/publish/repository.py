@@ -101,6 +101,10 @@ class Repository:
         """Whether the commit is here."""
         return self.git.holds("cat-file", "-e", f"{commit}^{{commit}}")
 
+    def contains(self, later: str, commit: str) -> bool:
+        """Whether a commit is the later one or leads to it; False when one is not here."""
+        return self.git.holds("merge-base", "--is-ancestor", commit, later)
+
     def paths(self, commit: str, roots: Iterable[str] = ROOTS) -> dict[str, str]:
         """Files below the folders, with their object ids."""
         listed = self.git("ls-tree", "-r", "-z", "--full-tree", commit, "--", *roots)

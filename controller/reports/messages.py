@@ -112,6 +112,7 @@ class OperationData(Message):
     started_at: Time | None = None
     ended_at: Time | None = None
     fence: dict[str, Any] | None = None
+    revision: Digest | None = None
     error: dict[str, Any] | None = None
 
 

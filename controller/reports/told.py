@@ -14,10 +14,18 @@ from controller.reports.messages import (
     SiteData,
     SnapshotData,
 )
-from controller.store import commands, deployments, events, fleet, operations, placements
-from controller.store.words import CommandState, EventKind
+from controller.store import (
+    commands,
+    deployments,
+    events,
+    fleet,
+    operations,
+    placements,
+    requests,
+)
+from controller.store.words import Action, CommandState, EventKind
 from margrave.errors import Refused
-from margrave.lifecycle import State
+from margrave.lifecycle import Kind, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +33,7 @@ if TYPE_CHECKING:
 
     from controller.reports.placed import Told
     from controller.store import Session
+    from controller.store.deployments import Key
 
 REMOVED: Final = "it is in no snapshot of the runner any more"
 
@@ -41,8 +50,9 @@ def operation(session: Session, told: Told, data: Any, at: datetime) -> None:
     if known not in (None, told.site):
         raise Refused(f"operation {read.id} belongs to another site")
     key = placed.deployment(session, told, read.deployment)
-    values = read.model_dump(exclude={"id", "deployment"})
+    values = read.model_dump(exclude={"id", "deployment", "revision"})
     values |= {"deployment": key.key, "site": told.site, "updated_at": at}
+    values["kind"] = operations.kind_of(session, read.id) or _kind(session, key, read)
     operations.save(session, read.id, values)
     shown = operations.get(session, read.id)
     if shown is not None:
@@ -137,6 +147,16 @@ def tell_node(session: Session, told: Told, name: str) -> None:
     shown = fleet.node(session, told.site, name, told.moment)
     if shown is not None:
         events.append(session, EventKind.NODE, shown, told.site, None, told.now)
+
+
+def _kind(session: Session, key: Key, read: OperationData) -> Kind:
+    """An operator's rollback is an update like any other on the node, and named as was asked."""
+    if read.kind is not Kind.UPDATE or read.revision is None or read.revision != key.revision:
+        return read.kind
+    if placements.running(session, key.key, read.node) == read.revision:
+        return read.kind  # a heal, or another secret
+    asked = requests.bringing(session, key.key)
+    return Kind.ROLLBACK if asked is Action.ROLLBACK else read.kind
 
 
 def _keep_node(session: Session, told: Told, read: NodeData) -> bool:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy.orm import Session
 
+    from margrave.lifecycle import Kind
+
 Row = tuple[tuple[int], dict[str, Any]]
 
 
@@ -44,6 +46,11 @@ def save(session: Session, operation_id: str, values: Mapping[str, Any]) -> None
 def site_of(session: Session, operation_id: str) -> str | None:
     """The site whose runner told of an operation."""
     return session.scalar(select(Operation.site).where(Operation.id == operation_id))
+
+
+def kind_of(session: Session, operation_id: str) -> Kind | None:
+    """The kind that an operation was told with first."""
+    return session.scalar(select(Operation.kind).where(Operation.id == operation_id))
 
 
 def get(session: Session, operation_id: str) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ from controller.store.aggregate import settle
 from controller.store.freshness import Moment
 from controller.store.models import Deployment, Request, RequestDeployment
 from controller.store.shapes import stamp
-from controller.store.words import OPEN, EventKind, RequestState
+from controller.store.words import OPEN, Action, EventKind, RequestState
 from margrave.errors import DocumentError
 from margrave.findings import Finding, did_you_mean
 
@@ -47,6 +47,26 @@ def one(session: Session, request_id: str) -> dict[str, Any] | None:
     return _shape(session, row) if row else None
 
 
+def sites_of(session: Session, request_id: str) -> list[str]:
+    """The sites that a request concerns."""
+    query = (
+        select(RequestDeployment.site)
+        .join(Request, Request.number == RequestDeployment.request)
+        .where(Request.id == request_id)
+    )
+    return sorted(set(session.scalars(query)))
+
+
+def bringing(session: Session, key: int) -> Action | None:
+    """What was asked for that brought the deployment's document; None for a person's push."""
+    query = (
+        select(Request.action)
+        .join(Deployment, Deployment.request == Request.id)
+        .where(Deployment.key == key)
+    )
+    return session.scalar(query)
+
+
 def by_key(session: Session, actor: str, key: str) -> dict[str, Any] | None:
     """The request that an actor sent with an Idempotency-Key: {resource, body}; else None."""
     query = select(Request).where(Request.actor == actor, Request.idempotency_key == key)
@@ -55,14 +75,22 @@ def by_key(session: Session, actor: str, key: str) -> dict[str, Any] | None:
 
 
 def listing(
-    session: Session, *, after: int | None = None, limit: int = 50, state: str | None = None
+    session: Session,
+    *,
+    after: int | None = None,
+    limit: int = 50,
+    state: str | None = None,
+    only: frozenset[str] | None = None,
 ) -> list[Row]:
-    """Requests, newest first, with the key of each."""
+    """Requests, newest first, with the key of each; `only` those that concern one of the sites."""
     query = select(Request).order_by(Request.number.desc()).limit(limit)
     if after is not None:
         query = query.where(Request.number < after)
     if state is not None:
         query = query.where(Request.state == _state(state))
+    if only is not None:
+        theirs = select(RequestDeployment.request).where(RequestDeployment.site.in_(only))
+        query = query.where(Request.number.in_(theirs))
     return [((row.number,), _shape(session, row)) for row in session.scalars(query).all()]
 
 

@@ -1,0 +1,146 @@
+"""Sentences of the contract that no other test holds."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from flask import Flask
+
+from controller.access.passwords import token_hash
+from controller.parts import Parts
+from controller.store import access, requests
+from controller.store.models import Deployment
+from controller.store.words import Action, Priority, RequestState, Role
+from tests.functional.controller.kit import (
+    COMMIT,
+    REVISION,
+    Api,
+    Runner,
+    add_deployment,
+    add_site,
+    placed,
+)
+
+
+def _request(parts: Parts, action: Action, deployment: str, site: str) -> str:
+    request = str(uuid.uuid4())
+    values = {
+        "id": request,
+        "action": action,
+        "actor": "ada",
+        "state": RequestState.PUBLISHED,
+        "priority": Priority.NORMAL,
+        "rank": 1,
+        "body": {},
+        "change": {},
+        "plan": {"hash": "x", "sites": [{"site": site, "nodes": []}], "findings": []},
+    }
+    with parts.store.write() as session:
+        requests.add(session, values, [(deployment, site)], parts.clock())
+        row = session.query(Deployment).filter_by(id=deployment).one()
+        row.request = request
+    return request
+
+
+def _limited(app: Flask, parts: Parts, *sites: str) -> Api:
+    with parts.store.write() as session:
+        token = {
+            "id": str(uuid.uuid4()),
+            "name": "limited",
+            "digest": token_hash("limited"),
+            "role": Role.OPERATOR,
+            "sites": list(sites),
+            "created_by": "test",
+            "created_at": parts.clock(),
+        }
+        access.add_token(session, token)
+    return Api(app.test_client(), "limited")
+
+
+def _operation(uuid_: str, deployment: str, **more: Any) -> dict[str, Any]:
+    return {
+        "id": uuid_,
+        "deployment": deployment,
+        "node": "harbor-1",
+        "kind": "update",
+        "state": "running",
+        "revision": REVISION["a"],
+        **more,
+    }
+
+
+def test_an_operators_rollback_is_named_so(harbor: Runner, parts: Parts, viewer: Api):
+    """The runner updates to older content; the operation's kind is what was asked for."""
+    deployment = add_deployment(parts, "harbor")
+    _request(parts, Action.ROLLBACK, deployment, "harbor")
+    runs = placed(deployment, "harbor-1", "PENDING", revision=REVISION["b"])
+    harbor.report("placement", runs)
+    first, heal = str(uuid.uuid4()), str(uuid.uuid4())
+    harbor.report("operation", _operation(first, deployment))
+    done = placed(
+        deployment, "harbor-1", "INSTALLED", "UPDATING", revision=REVISION["a"], outcome="succeeded"
+    )
+    harbor.report("placement", done)
+    harbor.report("operation", _operation(first, deployment, state="succeeded"))
+    harbor.report("operation", _operation(heal, deployment))
+    assert viewer.get(f"/operations/{first}").json["kind"] == "rollback"
+    assert viewer.get(f"/operations/{heal}").json["kind"] == "update"
+
+
+def test_a_token_of_some_sites_sees_their_requests_alone(app: Flask, harbor: Runner, parts: Parts):
+    """Requests that concern no site of theirs are not there for them, in lists or by id."""
+    add_site(parts, "depot")
+    here = _request(parts, Action.UPDATE, add_deployment(parts, "depot"), "depot")
+    there = _request(parts, Action.UPDATE, add_deployment(parts, "harbor"), "harbor")
+    limited = _limited(app, parts, "depot")
+    assert [one["id"] for one in limited.get("/requests").json["items"]] == [here]
+    assert limited.get(f"/requests/{here.upper()}").json["plan"]["sites"]
+    assert limited.get(f"/requests/{there}").status_code == 404
+    assert limited.delete(f"/requests/{there}").status_code == 404
+
+
+def test_a_pause_ends_at_a_time(harbor: Runner, operator: Api):
+    """`until` is a time; a word is a finding at its place."""
+    answer = operator.post("/sites/harbor/pause", json={"reason": "x", "until": "tomorrow"})
+    assert answer.status_code == 422
+    assert [one["pointer"] for one in answer.json["errors"]] == ["/until"]
+    answer = operator.post("/sites/harbor/pause", json={"until": "2026-03-02T12:00:00+01:00"})
+    assert answer.json["paused"]["until"] == "2026-03-02T11:00:00.000Z"
+
+
+def test_a_site_that_is_further_has_received_what_it_wants(
+    harbor: Runner, parts: Parts, operator: Api
+):
+    """A later commit that does not concern the site holds the one that it wants."""
+    operator.post("/sites/harbor/pause", json={"reason": "x"})
+    wanted = operator.get("/sites/harbor").json["wanted_commit"]
+    add_site(parts, "depot")
+    operator.post("/sites/depot/pause", json={"reason": "x"})
+    later = operator.get("/sites/depot").json["wanted_commit"]
+    deployment = add_deployment(parts, "harbor")
+
+    def received(applied: str) -> bool:
+        harbor.report("site", {"locked": False, "halted": None, "applied_commit": applied})
+        steps = operator.get(f"/deployments/{deployment}/explain").json["steps"]
+        return bool(next(one["ok"] for one in steps if one["step"] == "received"))
+
+    assert received(wanted) and received(later) and not received(COMMIT)
+
+
+def test_a_newer_wish_has_a_reason_of_its_own(harbor: Runner, parts: Parts, viewer: Api):
+    """A report of the revision before says nothing about the one that is wanted now."""
+    deployment = add_deployment(parts, "harbor")
+    old = placed(
+        deployment,
+        "harbor-1",
+        None,
+        state="INSTALLED",
+        outcome="succeeded",
+        wanted_revision=REVISION["b"],
+        revision=REVISION["b"],
+        reason="update succeeded",
+    )
+    harbor.report("placement", old)
+    (one,) = viewer.get(f"/deployments/{deployment}/placements").json["items"]
+    assert (one["outcome"], one["reason"]) == ("pending", "another revision is wanted")
