@@ -106,6 +106,15 @@ export interface ApplicationDeploymentParameter {
   targets: Target[];
 }
 
+/** On which nodes of the site. */
+export interface ApplicationDeploymentPlacement {
+  /** all that fit, a number of them, or these. */
+  nodes?: "all" | number | string[];
+  selector?: LabelSelector | null;
+  /** Whether a drain may move one that has named volumes. */
+  move?: "deny" | "allow";
+}
+
 /** The chosen profile with its components in their order. */
 export interface ApplicationDeploymentProfile {
   /** What runs it: compose, helm or something of the device's own. */
@@ -205,6 +214,14 @@ export interface Catalog {
   application?: ApplicationCatalog | null;
 }
 
+/** An event that tells of a command. */
+export interface CommandEvent {
+  seq: number;
+  at: string;
+  kind: "command";
+  data: ReportCommand;
+}
+
 /** Where a command stands; pending ones are repeated with every heartbeat. */
 export type CommandState = "pending" | "done" | "refused";
 
@@ -275,7 +292,7 @@ export interface CreateRequest {
 
 /** A site's defaults: the same keys but what belongs to one release alone. */
 export interface Defaults {
-  placement?: Placement | null;
+  placement?: ApplicationDeploymentPlacement | null;
   strategy?: Strategy | null;
   failure?: Failure | null;
   health?: Health | null;
@@ -454,6 +471,14 @@ export interface LabelSelector {
   matchExpressions?: LabelExpression[];
 }
 
+/** An event that tells of a log. */
+export interface LogEvent {
+  seq: number;
+  at: string;
+  kind: "log";
+  data: ReportLog;
+}
+
 /** What a device can do, as it tells its fleet manager (Margo). */
 export interface MargoCapabilities {
   properties: DeviceProperties;
@@ -503,6 +528,14 @@ export interface MargoTrustBundle {
   spiffe_refresh_hint?: number | null;
 }
 
+/** An event that tells of a node. */
+export interface NodeEvent {
+  seq: number;
+  at: string;
+  kind: "node";
+  data: ReportNode;
+}
+
 /** An edge node. */
 export interface NodeResource {
   site: string;
@@ -527,6 +560,14 @@ export interface OperationError {
   code: string;
   message: string;
   cure: string;
+}
+
+/** An event that tells of an operation. */
+export interface OperationEvent {
+  seq: number;
+  at: string;
+  kind: "operation";
+  data: ReportOperation;
 }
 
 /** One kind of work on one node, over all its attempts. */
@@ -599,20 +640,19 @@ export interface Place {
   cure: string;
 }
 
-/** On which nodes of the site. */
-export interface Placement {
-  /** all that fit, a number of them, or these. */
-  nodes?: "all" | number | string[];
-  selector?: LabelSelector | null;
-  /** Whether a drain may move one that has named volumes. */
-  move?: "deny" | "allow";
-}
-
 /** A component as it stands on a node. */
 export interface PlacementComponent {
   name: string;
   state: string | null;
   error: unknown;
+}
+
+/** An event that tells of a placement. */
+export interface PlacementEvent {
+  seq: number;
+  at: string;
+  kind: "placement";
+  data: ReportPlacement;
 }
 
 /** A deployment on a node. */
@@ -720,7 +760,7 @@ export interface ReportBatch {
   epoch: number;
   /** The number of the first event. */
   first_seq: number;
-  events: ReportedEvent[];
+  events: (SnapshotEvent | PlacementEvent | OperationEvent | NodeEvent | SiteEvent | CommandEvent | LogEvent)[];
 }
 
 /** A command that the runner is done with. */
@@ -760,6 +800,7 @@ export interface ReportOperation {
   started_at?: string | null;
   ended_at?: string | null;
   fence?: Record<string, unknown> | null;
+  revision?: string | null;
   error?: Record<string, unknown> | null;
 }
 
@@ -802,14 +843,6 @@ export interface ReportSnapshot {
   placements?: unknown[];
   nodes?: unknown[];
   site?: Record<string, unknown>;
-}
-
-/** One event; its data is read by its kind, so that one bad event harms no other. */
-export interface ReportedEvent {
-  seq: number;
-  at?: unknown;
-  kind?: unknown;
-  data?: unknown;
 }
 
 /** What somebody asked for, and how far it has come. */
@@ -916,6 +949,14 @@ export interface Site {
   defaults?: Defaults;
 }
 
+/** An event that tells of a site. */
+export interface SiteEvent {
+  seq: number;
+  at: string;
+  kind: "site";
+  data: ReportSite;
+}
+
 /** A site and its runner. */
 export interface SiteResource {
   name: string;
@@ -932,6 +973,14 @@ export interface SiteResource {
   halted: Halted | null;
   nodes: string[];
   deployments: Partial<Record<State, number>>;
+}
+
+/** An event that tells of a snapshot. */
+export interface SnapshotEvent {
+  seq: number;
+  at: string;
+  kind: "snapshot";
+  data: ReportSnapshot;
 }
 
 /** Where Git holds a component's content. */
@@ -1023,7 +1072,7 @@ export interface Window {
 export interface XMargraveExtensions {
   /** The application's version; the controller writes it. */
   version?: string | null;
-  placement?: Placement;
+  placement?: ApplicationDeploymentPlacement;
   strategy?: Strategy;
   failure?: Failure;
   health?: Health;

@@ -8,10 +8,21 @@ from typing import Any, Final
 from flask import Blueprint, Response
 
 from controller.admission.bodies import Act, Create
+from controller.api import told
 from controller.api.problems import not_found
 from controller.reports import messages
 from controller.reports.runs import Run
 from margrave.schemas import Models, all_schemas, text_of
+
+_DATA: Final[Models] = {
+    "command": messages.CommandData,
+    "log": messages.LogData,
+    "node": messages.NodeData,
+    "operation": messages.OperationData,
+    "placement": messages.PlacementData,
+    "site": messages.SiteData,
+    "snapshot": messages.SnapshotData,
+}
 
 # What this room reads, beside what everybody knows.
 BODIES: Final[Models] = {
@@ -19,14 +30,8 @@ BODIES: Final[Models] = {
     "create-request": Create,
     "heartbeat": messages.Heartbeat,
     "hand-run": Run,
-    "report-batch": messages.Batch,
-    "report-command": messages.CommandData,
-    "report-log": messages.LogData,
-    "report-node": messages.NodeData,
-    "report-operation": messages.OperationData,
-    "report-placement": messages.PlacementData,
-    "report-site": messages.SiteData,
-    "report-snapshot": messages.SnapshotData,
+    "report-batch": told.Batch,
+    **{f"report-{kind}": data for kind, data in _DATA.items()},
 }
 
 
