@@ -89,11 +89,11 @@ class Admission:
 
     def plan(self, body: Mapping[str, Any], who: Identity) -> dict[str, Any]:
         """What would happen; what speaks against it stands in `findings`, nothing is written."""
-        read: Create | Act
-        read = read_act(body) if "action" in body or "select" in body else read_create(body)
+        acts = "action" in body or "select" in body
+        read, wrong = read_act(body) if acts else read_create(body)
         with self._store.session() as session:
             try:
-                return self._decide(session, read, who).plan
+                return self._decide(session, read, wrong, who).plan
             except (DocumentError, Conflict) as error:
                 found = error.findings if isinstance(error, DocumentError) else None
                 return creating.refused_plan(found, str(error))
@@ -106,7 +106,7 @@ class Admission:
         trace: str | None = None,
     ) -> dict[str, Any]:
         """POST /deployments: the answer of 202."""
-        return self._accept(body, read_create(body), who, key, trace)
+        return self._accept(body, *read_create(body), who, key, trace)
 
     def act(
         self,
@@ -116,12 +116,13 @@ class Admission:
         trace: str | None = None,
     ) -> dict[str, Any]:
         """POST /deployments/actions, and the changes of one deployment: the answer of 202."""
-        return self._accept(body, read_act(body), who, key, trace)
+        return self._accept(body, *read_act(body), who, key, trace)
 
     def _accept(
         self,
         body: Mapping[str, Any],
         read: Create | Act,
+        wrong: list[Finding],
         who: Identity,
         key: str | None,
         trace: str | None,
@@ -131,7 +132,7 @@ class Admission:
                 known = requests.by_key(session, who.actor, key)
                 if known is not None:
                     return _again(known, body, key)
-            decision = self._decide(session, read, who)
+            decision = self._decide(session, read, wrong, who)
             if decision.errors:
                 raise DocumentError(decision.errors)
             plan = decision.plan
@@ -176,7 +177,19 @@ class Admission:
         assert resource is not None
         return _answer(resource)
 
-    def _decide(self, session: Session, read: Create | Act, who: Identity) -> Decision:
+    def _decide(
+        self, session: Session, read: Create | Act, wrong: list[Finding], who: Identity
+    ) -> Decision:
+        """What it would do; what is wrong with its shape and its meaning is told together."""
+        try:
+            decision = self._meaning(session, read, who)
+        except DocumentError as error:
+            raise DocumentError([*wrong, *error.findings]) from error
+        if wrong:
+            raise DocumentError([*wrong, *decision.errors])
+        return decision
+
+    def _meaning(self, session: Session, read: Create | Act, who: Identity) -> Decision:
         materials = Materials(self._store, images=None)
         period = timedelta(seconds=durations.seconds(self._settings.heartbeat.interval))
         moment = Moment(self._clock(), period)

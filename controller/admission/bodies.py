@@ -129,25 +129,28 @@ _WORDS: Final = {
 Model = TypeVar("Model", bound=Body)
 
 
-def read_create(body: Mapping[str, Any]) -> Create:
-    """The request, or DocumentError."""
-    read = _read(Create, body)
+def read_create(body: Mapping[str, Any]) -> tuple[Create, list[Finding]]:
+    """The request and what is wrong with its shape, so that what it means can be looked at too.
+
+    DocumentError when too little of it can be read for that.
+    """
+    read, findings = _read(Create, body)
     given = [
         one for one in ("sites", "selector", "nodes") if getattr(read.targets, one) is not None
     ]
     if len(given) != 1:
         words = "names no target" if not given else f"names {' and '.join(given)}"
         cure = "name exactly one of sites, selector, nodes"
-        raise DocumentError([Finding("/targets", words, cure)])
-    _reasoned(read)
-    return read
+        raise DocumentError([*findings, Finding("/targets", words, cure)])
+    _reasoned(read, findings)
+    return read, findings
 
 
-def read_act(body: Mapping[str, Any]) -> Act:
-    """The request, or DocumentError; a key that its action has no use for is a finding."""
-    read = _read(Act, body)
+def read_act(body: Mapping[str, Any]) -> tuple[Act, list[Finding]]:
+    """The same of an action; a key that its action has no use for is a finding."""
+    read, findings = _read(Act, body)
     useless = read.model_fields_set - _BESIDE[read.action] - _ALWAYS
-    findings = [
+    findings += [
         Finding(
             pointer([key]),
             f"{read.action} has no use for it",
@@ -156,22 +159,27 @@ def read_act(body: Mapping[str, Any]) -> Act:
         )
         for key in sorted(useless)
     ]
-    if findings:
-        raise DocumentError(findings)
-    _reasoned(read)
-    return read
+    _reasoned(read, findings)
+    return read, findings
 
 
-def _reasoned(read: Policies) -> None:
+def _reasoned(read: Policies, findings: list[Finding]) -> None:
     if read.priority == "urgent" and not read.reason:
-        raise DocumentError([Finding("/reason", "urgent needs a reason", "say why it is urgent")])
+        missing = Finding("/reason", "urgent needs a reason", "say why it is urgent")
+        raise DocumentError([*findings, missing])
 
 
-def _read(model: type[Model], body: Mapping[str, Any]) -> Model:
+def _read(model: type[Model], body: Mapping[str, Any]) -> tuple[Model, list[Finding]]:
     try:
-        return model.model_validate(dict(body))
+        return model.model_validate(dict(body)), []
     except ValidationError as error:
-        raise DocumentError(_finding(model, one) for one in error.errors()) from error
+        findings = [_finding(model, one) for one in error.errors()]
+        wrong = {one["loc"][0] for one in error.errors() if one["loc"]}
+    rest = {key: value for key, value in body.items() if key not in wrong}
+    try:
+        return model.model_validate(rest), findings
+    except ValidationError:  # what is wrong is needed: nothing more can be said
+        raise DocumentError(findings) from None
 
 
 def _finding(model: type[BaseModel], error: Any) -> Finding:

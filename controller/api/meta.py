@@ -9,6 +9,7 @@ from flask import Blueprint, Response, g, request
 import margrave
 from controller.access.identity import Role
 from controller.api import bodies, guard, metrics, openapi, tokens
+from controller.api.openapi import Door
 from controller.api.routes import Route, respond
 from controller.reports.intake import PROTOCOL
 from margrave.lifecycle import Outcome, State
@@ -20,6 +21,17 @@ if TYPE_CHECKING:
     from controller.parts import Parts
 
 LOOPBACK: Final = ("127.0.0.1", "::1")
+
+# What is answered beside the table of routes: outside /api, or before somebody has a token.
+DOORS: Final = (
+    Door("GET", "/healthz", "Whether the process lives"),
+    Door("GET", "/readyz", "Whether it can serve, and which part cannot"),
+    Door("GET", "/metrics", "Numbers for Prometheus; a viewer's token, or loopback"),
+    Door("GET", "/openapi.json", "This description"),
+    Door("GET", "/schemas/{name}.json", "JSON Schemas of documents, requests and answers"),
+    Door("POST", "/hooks/git", "A forge's push, signed with one of hooks.secrets", status=202),
+    Door("POST", "/api/v1/login", "A token for user and password", tokens.Login, 201),
+)
 
 
 def capabilities(call: Call) -> dict[str, Any]:
@@ -78,7 +90,7 @@ def blueprint(parts: Parts, routes: Sequence[Route]) -> Blueprint:
 
     @made.get("/openapi.json")
     def openapi_() -> dict[str, Any]:
-        return openapi.document(routes)
+        return openapi.document(routes, DOORS)
 
     @made.post("/api/v1/login")
     def login() -> Response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel
@@ -17,16 +18,31 @@ if TYPE_CHECKING:
 
 PREFIX: Final = "/api/v1"
 _PARAMETER = re.compile(r"<(?:[a-z]+:)?([a-z_]+)>")
+_BRACES = re.compile(r"\{([a-z_]+)\}")
+_WORD = re.compile(r"[^a-z0-9]+")
 _REF: Final = "#/components/schemas/{model}"
 
 
-def document(routes: Sequence[Route]) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Door:
+    """An address that takes no token of the API."""
+
+    method: str
+    path: str
+    says: str
+    body: type[BaseModel] | None = None
+    status: int = 200
+
+
+def document(routes: Sequence[Route], doors: Sequence[Door] = ()) -> dict[str, Any]:
     """OpenAPI 3.1."""
     paths: dict[str, Any] = {}
     schemas: dict[str, Any] = {"Problem": _PROBLEM}
     for route in routes:
         path = PREFIX + _PARAMETER.sub(r"{\1}", route.path)
         paths.setdefault(path, {})[route.method.lower()] = _operation(route, schemas)
+    for door in doors:
+        paths.setdefault(door.path, {})[door.method.lower()] = _open(door, schemas)
     return {
         "openapi": "3.1.0",
         "info": {"title": "Margrave controller", "version": margrave.__version__},
@@ -45,31 +61,53 @@ def _operation(route: Route, schemas: dict[str, Any]) -> dict[str, Any]:
         "operationId": route.name,
         "summary": route.says,
         "description": f"Needs {needed}.",
-        "responses": {
-            str(route.status): {"description": "as asked"},
-            "default": {
-                "description": "a problem",
-                "content": {"application/problem+json": {"schema": {"$ref": _ref("Problem")}}},
-            },
-        },
+        "responses": _responses(route.status),
     }
     names = _PARAMETER.findall(route.path)
     if names:
-        made["parameters"] = [
-            {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
-            for name in names
-        ]
+        made["parameters"] = _in_path(names)
     if route.body is not None:
-        made["requestBody"] = {"content": {"application/json": {"schema": _body(route, schemas)}}}
+        made["requestBody"] = _json(_body(route.body, schemas))
     return made
 
 
-def _body(route: Route, schemas: dict[str, Any]) -> dict[str, Any]:
-    if not isinstance(route.body, type) or not issubclass(route.body, BaseModel):
+def _open(door: Door, schemas: dict[str, Any]) -> dict[str, Any]:
+    made: dict[str, Any] = {
+        "operationId": f"open_{door.method.lower()}_{_WORD.sub('_', door.path).strip('_')}",
+        "summary": door.says,
+        "security": [],
+        "responses": _responses(door.status),
+    }
+    if names := _BRACES.findall(door.path):
+        made["parameters"] = _in_path(names)
+    if door.body is not None:
+        made["requestBody"] = _json(_body(door.body, schemas))
+    return made
+
+
+def _responses(status: int) -> dict[str, Any]:
+    problem = {"application/problem+json": {"schema": {"$ref": _ref("Problem")}}}
+    return {
+        str(status): {"description": "as asked"},
+        "default": {"description": "a problem", "content": problem},
+    }
+
+
+def _in_path(names: Sequence[str]) -> list[dict[str, Any]]:
+    text = {"type": "string"}
+    return [{"name": name, "in": "path", "required": True, "schema": text} for name in names]
+
+
+def _json(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"content": {"application/json": {"schema": schema}}}
+
+
+def _body(body: object, schemas: dict[str, Any]) -> dict[str, Any]:
+    if not isinstance(body, type) or not issubclass(body, BaseModel):
         return {"type": "object"}
-    name = route.body.__name__
+    name = body.__name__
     if name not in schemas:
-        schema = route.body.model_json_schema(ref_template=_REF)
+        schema = body.model_json_schema(ref_template=_REF)
         schemas.update(schema.pop("$defs", {}))
         schemas[name] = schema
     return {"$ref": _ref(name)}

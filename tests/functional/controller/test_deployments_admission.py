@@ -334,3 +334,10 @@ def test_wanted_revision_opens_the_outcome(works: Works) -> None:
     works.act("rollback", one["id"], to="1.0.0")
     works.publisher.publish_all()
     assert outcome() == "succeeded"
+
+
+def test_shape_and_meaning_are_told_together(untouched: Works) -> None:
+    """A key that is not known hides neither an unknown version nor an unknown site."""
+    found = refused(untouched, targets={"sites": ["nix"]}, version="9.9.9", zork=1, drift="hael")
+    assert {("/zork", "unknown-key"), ("/version", "unknown")} <= set(found)
+    assert ("/targets/sites/0", "unknown") in found

@@ -8,6 +8,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from controller.api import ROUTES
+from controller.api.meta import DOORS
 from controller.parts import Parts
 from tests.functional.controller.kit import Api, Runner, add_deployment, placed
 
@@ -52,7 +53,9 @@ def test_the_description_names_every_route(client: FlaskClient):
     document = client.get("/openapi.json").json
     assert document["openapi"].startswith("3.1")
     described = sum(len(methods) for methods in document["paths"].values())
-    assert described == len(ROUTES)
+    assert described == len(ROUTES) + len(DOORS)
+    for door in ("/readyz", "/metrics", "/hooks/git", "/api/v1/login", "/schemas/{name}.json"):
+        assert document["paths"][door]
     assert document["components"]["schemas"]["NewToken"]["additionalProperties"] is False
 
 
