@@ -38,7 +38,9 @@ class Extensible(Part):
     def _leave_foreign(cls, value: Any) -> Any:
         if not isinstance(value, dict):
             return value
-        foreign = [key for key in value if is_foreign(key)]
+        foreign = [key for key in value if key.startswith("x-") and is_foreign(key)]
+        if not foreign:
+            return value
         for key in foreign:
             if not isinstance(value[key], dict):
                 raise PydanticCustomError("extension", "is not a mapping", {"key": key})
@@ -85,7 +87,7 @@ def findings_of(parsed: Parsed, model: type[Model]) -> tuple[Model | None, list[
 
 def is_foreign(key: str) -> bool:
     """Whether the key is an extension of somebody else, which the standard allows us to ignore."""
-    return key.startswith("x-") and key != OURS and _EXTENSION.fullmatch(key) is not None
+    return key != OURS and _EXTENSION.fullmatch(key) is not None
 
 
 def _told_once(findings: Any) -> list[Finding]:
