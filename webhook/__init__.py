@@ -4,7 +4,8 @@ Here: verifying the raw bytes, telling forges apart, mapping each payload to one
 May use: flask, margrave. Never: Git, the database, the network, any other room.
 """
 
+from webhook.deliveries import Deliveries, Taken
 from webhook.door import door
 from webhook.push import Push
 
-__all__ = ["Push", "door"]
+__all__ = ["Deliveries", "Push", "Taken", "door"]

@@ -6,7 +6,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -14,10 +14,10 @@ from flask import Blueprint, Response, jsonify, request
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from margrave.secret import Secret
-from webhook.forges import FORGES, Delivery, Forge
+from webhook.deliveries import Deliveries
+from webhook.forges import FORGES, Delivery, Forge, Move
 from webhook.problem import Turned, answer
-from webhook.push import Push
-from webhook.replays import Replays
+from webhook.push import BRANCHES, Push
 from webhook.repositories import names_one_of
 
 LIMIT: Final = 1024 * 1024  # a push of a thousand commits stays below half of it
@@ -30,7 +30,7 @@ class _Door:
     branch: str
     sink: Callable[[Push], None]
     now: Callable[[], float]
-    replays: Replays = field(default_factory=Replays)
+    deliveries: Deliveries
 
     def take(self, came: Delivery) -> tuple[HTTPStatus, dict[str, str]]:
         """Status and body of the answer; raises Turned for what is not let in."""
@@ -41,7 +41,7 @@ class _Door:
             return HTTPStatus.OK, {"status": "pong"}
         if event != "push":
             return _ignored(f'"{event}" is not a push')
-        return self._hand_on(_push(forge, came, payload, self.repositories))
+        return self._hand_on(_push(forge, came, payload, self), came.at)
 
     def _who(self, came: Delivery) -> Forge:
         """The forge that sent it, its signature checked before a byte of the body is read."""
@@ -62,19 +62,19 @@ class _Door:
             )
         return forge
 
-    def _hand_on(self, push: Push) -> tuple[HTTPStatus, dict[str, str]]:
+    def _hand_on(self, push: Push, at: float) -> tuple[HTTPStatus, dict[str, str]]:
         if push.branch != self.branch:
             return _ignored(f'"{push.ref}" is not the branch {self.branch}')
         if push.deletes:
             return _ignored(f"the branch {self.branch} was deleted")
         if names_one_of([push.repository], self.repositories) is None:
             return _ignored("another repository")
-        if not self.replays.first_time(push.delivery):
+        if not self.deliveries.take(push, at):
             return HTTPStatus.ACCEPTED, {"status": "duplicate", "id": push.delivery}
         try:
             self.sink(push)
         except BaseException:
-            self.replays.forget(push.delivery)  # the forge sends it again, and then it counts
+            self.deliveries.forget(push.delivery)  # the forge sends it again, and then it counts
             raise
         return HTTPStatus.ACCEPTED, {"status": "accepted", "id": push.delivery}
 
@@ -85,14 +85,15 @@ def door(
     branch: str,
     sink: Callable[[Push], None],
     now: Callable[[], float] = time.time,
+    deliveries: Deliveries | None = None,
 ) -> Blueprint:
     """A blueprint with POST /hooks/git that calls the sink once per push to the branch.
 
     `secrets` are all valid at once (rotation needs two); a callable is asked at each delivery.
-    Without a secret every delivery is refused.
+    Without a secret every delivery is refused. What was taken is found in `deliveries` by its id.
     """
     ask = secrets if callable(secrets) else lambda: secrets
-    inside = _Door(ask, tuple(repositories), branch, sink, now)
+    inside = _Door(ask, tuple(repositories), branch, sink, now, deliveries or Deliveries())
     blueprint = Blueprint("webhook", __name__)
 
     @blueprint.post("/hooks/git")
@@ -129,14 +130,17 @@ def _payload(body: bytes) -> Mapping[str, Any]:
     return payload
 
 
-def _push(
-    forge: Forge, came: Delivery, payload: Mapping[str, Any], repositories: Sequence[str]
-) -> Push:
+def _push(forge: Forge, came: Delivery, payload: Mapping[str, Any], inside: _Door) -> Push:
     told = forge.read(payload)
-    named = names_one_of(told.repositories, repositories) or next(iter(told.repositories), "")
+    places = told.repositories
+    named = names_one_of(places, inside.repositories) or next(iter(places), "")
+    # One push may move many refs: what counts is ours, wherever in the list it stands.
+    ours = BRANCHES + inside.branch
+    nothing = Move("", "")
+    move = next((one for one in told.moves if one.ref == ours), next(iter(told.moves), nothing))
     # A sender without delivery ids is known by what it sent.
-    delivery = forge.delivery(came) or hashlib.sha256(came.body).hexdigest()
-    return Push(forge.name, named, told.ref, told.commit, delivery[:200])
+    delivery = forge.delivery(came, payload) or hashlib.sha256(came.body).hexdigest()
+    return Push(forge.name, named, move.ref, move.commit, delivery[:200])
 
 
 def _ignored(why: str) -> tuple[HTTPStatus, dict[str, str]]:

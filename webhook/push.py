@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 BRANCHES: Final = "refs/heads/"
+TAGS: Final = "refs/tags/"
+NOWHERE: Final = "0" * 40  # where a ref points once it was taken away
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import hmac
 from collections.abc import Iterable
 from typing import Final
 
+PREFIX: Final = "sha256="
 SYMMETRIC: Final = "whsec_"
 
 
@@ -17,11 +18,16 @@ def hmac_hex_fits(secrets: Iterable[bytes], body: bytes, given: str) -> bool:
     return _any_equal(given, (hmac.new(key, body, hashlib.sha256).hexdigest() for key in secrets))
 
 
-def token_fits(secrets: Iterable[bytes], given: str) -> bool:
+def prefixed_hmac_fits(secrets: Iterable[bytes], body: bytes, given: str) -> bool:
+    """The same behind `sha256=`; any other algorithm is refused."""
+    return given.startswith(PREFIX) and hmac_hex_fits(secrets, body, given.removeprefix(PREFIX))
+
+
+def token_fits(secrets: Iterable[bytes], given: bytes) -> bool:
     """Whether `given` is one of the secrets itself."""
     # Digests are compared, because compare_digest tells the length of what it is given.
     wanted = (hashlib.sha256(key).hexdigest() for key in secrets)
-    return _any_equal(hashlib.sha256(given.encode("latin-1", "replace")).hexdigest(), wanted)
+    return _any_equal(hashlib.sha256(given).hexdigest(), wanted)
 
 
 def standard_fits(secrets: Iterable[bytes], signed: bytes, given: str) -> bool:

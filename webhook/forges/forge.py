@@ -23,12 +23,19 @@ class Delivery:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What a payload says: where, which ref, which commit. None of it is believed later."""
+class Move:
+    """A ref, and the commit it points to now (zeros: the ref is gone)."""
 
-    repositories: tuple[str, ...]
     ref: str
     commit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a payload says: where, and which refs moved. None of it is believed later."""
+
+    repositories: tuple[str, ...]
+    moves: tuple[Move, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +46,7 @@ class Forge:
     recognised: Callable[[Delivery], bool]
     verified: Callable[[Delivery, Sequence[bytes]], bool]
     event: Callable[[Delivery, Mapping[str, Any]], str]  # "push", "ping", or anything else
-    delivery: Callable[[Delivery], str]
+    delivery: Callable[[Delivery, Mapping[str, Any]], str]  # its id; empty when it has none
     read: Callable[[Mapping[str, Any]], Told]
 
 
@@ -53,6 +60,11 @@ def mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def objects(value: object) -> tuple[Mapping[str, Any], ...]:
+    """The objects of a list; what else stands in it, or is no list, is left out."""
+    return tuple(one for one in value if isinstance(one, dict)) if isinstance(value, list) else ()
+
+
 def urls(repository: Mapping[str, Any], keys: Sequence[str] = URLS) -> tuple[str, ...]:
     """All addresses that a repository's object tells, the first the one to show."""
     return tuple(url for key in keys if (url := text(repository.get(key))))
@@ -62,6 +74,5 @@ def read_push(payload: Mapping[str, Any]) -> Told:
     """The shape that GitHub, Gitea, Forgejo and Gogs share."""
     return Told(
         repositories=urls(mapping(payload.get("repository"))),
-        ref=text(payload.get("ref")),
-        commit=text(payload.get("after")),
+        moves=(Move(text(payload.get("ref")), text(payload.get("after"))),),
     )

@@ -16,7 +16,7 @@ def _of(name: str, header: str) -> Forge:
             secrets, came.body, came.header(f"X-{header}-Signature")
         ),
         event=lambda came, _: came.header(f"X-{header}-Event"),
-        delivery=lambda came: came.header(f"X-{header}-Delivery"),
+        delivery=lambda came, _: came.header(f"X-{header}-Delivery"),
         read=read_push,
     )
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from webhook.forges.forge import Forge, read_push
-from webhook.signature import hmac_hex_fits
-
-PREFIX: Final = "sha256="
+from webhook.signature import prefixed_hmac_fits
 
 GITHUB: Final = Forge(
     name="github",
@@ -16,13 +14,10 @@ GITHUB: Final = Forge(
         came.header("X-GitHub-Event") or came.header("X-Hub-Signature-256")
     ),
     # The older X-Hub-Signature is SHA-1 and is never looked at.
-    verified=lambda came, secrets: (
-        came.header("X-Hub-Signature-256").startswith(PREFIX)
-        and hmac_hex_fits(
-            secrets, came.body, came.header("X-Hub-Signature-256").removeprefix(PREFIX)
-        )
+    verified=lambda came, secrets: prefixed_hmac_fits(
+        secrets, came.body, came.header("X-Hub-Signature-256")
     ),
     event=lambda came, _: came.header("X-GitHub-Event") or "push",
-    delivery=lambda came: came.header("X-GitHub-Delivery"),
+    delivery=lambda came, _: came.header("X-GitHub-Delivery"),
     read=read_push,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from webhook.forges.forge import Delivery, Forge, Told, mapping, text, urls
+from webhook.forges.forge import Delivery, Forge, Move, Told, mapping, text, urls
 from webhook.forges.standard import signed_and_fresh
 from webhook.signature import token_fits
 
@@ -17,9 +17,9 @@ def _verified(came: Delivery, secrets: Sequence[bytes]) -> bool:
     # Who signs is held to the signature: a token beside it must not be a way around it.
     if came.header("webhook-signature"):
         return signed_and_fresh(came, secrets)
-    return bool(came.header("X-Gitlab-Token")) and token_fits(
-        secrets, came.header("X-Gitlab-Token")
-    )
+    # Headers arrive as the characters of their bytes.
+    given = came.header("X-Gitlab-Token").encode("latin-1", "replace")
+    return bool(given) and token_fits(secrets, given)
 
 
 def _event(came: Delivery, payload: Mapping[str, Any]) -> str:
@@ -32,7 +32,7 @@ def _event(came: Delivery, payload: Mapping[str, Any]) -> str:
 def _read(payload: Mapping[str, Any]) -> Told:
     places = urls(mapping(payload.get("project")), URLS)
     places += urls(mapping(payload.get("repository")), URLS)
-    return Told(places, text(payload.get("ref")), text(payload.get("after")))
+    return Told(places, (Move(text(payload.get("ref")), text(payload.get("after"))),))
 
 
 GITLAB: Final = Forge(
@@ -40,7 +40,7 @@ GITLAB: Final = Forge(
     recognised=lambda came: bool(came.header("X-Gitlab-Event") or came.header("X-Gitlab-Token")),
     verified=_verified,
     event=_event,
-    delivery=lambda came: (
+    delivery=lambda came, _: (
         came.header("webhook-id")
         or came.header("Idempotency-Key")
         or came.header("X-Gitlab-Event-UUID")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from webhook.forges.forge import Delivery, Forge, Told, mapping, text, urls
+from webhook.forges.forge import Delivery, Forge, Move, Told, mapping, text, urls
 from webhook.push import BRANCHES
 from webhook.signature import standard_fits
 
@@ -41,8 +41,12 @@ def _read(payload: Mapping[str, Any]) -> Told:
     ref = text(inner.get("ref"))
     return Told(
         repositories=places,
-        ref=ref if ref.startswith("refs/") or not ref else BRANCHES + ref,
-        commit=text(inner.get("commit")) or text(inner.get("after")),
+        moves=(
+            Move(
+                ref=ref if ref.startswith("refs/") or not ref else BRANCHES + ref,
+                commit=text(inner.get("commit")) or text(inner.get("after")),
+            ),
+        ),
     )
 
 
@@ -51,6 +55,6 @@ STANDARD: Final = Forge(
     recognised=lambda came: bool(came.header("webhook-signature")),
     verified=signed_and_fresh,
     event=_event,
-    delivery=lambda came: came.header("webhook-id"),
+    delivery=lambda came, _: came.header("webhook-id"),
     read=_read,
 )

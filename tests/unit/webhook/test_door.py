@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import base64
-import hashlib
-import hmac
+import inspect
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,17 +13,23 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from margrave.secret import Secret
-from webhook import Push, door
-
-PAYLOADS = Path(__file__).parent / "payloads"
-SECRET = "a shared secret"
-NOW = 1_763_467_200.0
-COMMIT = "9f2d4c6e8a0b1c3d5e7f90a1b2c3d4e5f6071829"
-OURS = (
-    "https://github.example/acme-ops/deployments.git",
-    "ssh://git@forge.example:2222/ops/deployments.git",
-    "git@gitlab.example:ops/deployments.git",
+from tests.support.forges import (
+    COMMIT,
+    NOW,
+    REMOTES,
+    SECRET,
+    SENDERS,
+    azure_devops,
+    bitbucket_cloud,
+    bitbucket_data_center,
+    github,
+    gitlab,
+    gitlab_signed,
+    hexed,
+    recorded,
+    standard,
 )
+from webhook import Deliveries, Push, door, signature
 
 
 class Sink:
@@ -53,72 +57,9 @@ def client(sink: Sink) -> Iterator[FlaskClient]:
 
 def client_for(sink: Sink, secrets: tuple[str, ...] = (SECRET,)) -> FlaskClient:
     app = Flask("test")
-    app.register_blueprint(door([Secret(one) for one in secrets], OURS, "main", sink, lambda: NOW))
+    given = [Secret(one) for one in secrets]
+    app.register_blueprint(door(given, REMOTES, "main", sink, lambda: NOW))
     return app.test_client()
-
-
-def recorded(name: str) -> bytes:
-    return (PAYLOADS / f"{name}.json").read_bytes()
-
-
-def hexed(body: bytes, secret: str = SECRET) -> str:
-    return hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
-
-
-def sha1(body: bytes) -> str:
-    return hmac.new(SECRET.encode(), body, hashlib.sha1).hexdigest()
-
-
-def github(body: bytes, event: str = "push", secret: str = SECRET) -> dict[str, str]:
-    return {
-        "X-GitHub-Event": event,
-        "X-GitHub-Delivery": "72d3162e-cc78-11e3-81ab-4c9367dc0958",
-        "X-Hub-Signature": f"sha1={sha1(body)}",
-        "X-Hub-Signature-256": f"sha256={hexed(body, secret)}",
-    }
-
-
-def gogs(body: bytes) -> dict[str, str]:
-    own = {"X-Gogs-Event": "push", "X-Gogs-Delivery": "g-1", "X-Gogs-Signature": hexed(body)}
-    return own | github(body)
-
-
-def gitea(body: bytes) -> dict[str, str]:
-    own = {"X-Gitea-Event": "push", "X-Gitea-Delivery": "t-1", "X-Gitea-Signature": hexed(body)}
-    return own | gogs(body)
-
-
-def forgejo(body: bytes) -> dict[str, str]:
-    own = {"X-Forgejo-Event": "push", "X-Forgejo-Delivery": "f-1"}
-    return own | {"X-Forgejo-Signature": hexed(body)} | gitea(body)
-
-
-def gitlab(_: bytes) -> dict[str, str]:
-    return {"X-Gitlab-Event": "Push Hook", "X-Gitlab-Token": SECRET, "X-Gitlab-Event-UUID": "l-1"}
-
-
-def standard(body: bytes, at: float = NOW, key: bytes = SECRET.encode()) -> dict[str, str]:
-    signed = f"msg_1.{int(at)}.".encode() + body
-    signature = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
-    return {
-        "webhook-id": "msg_1",
-        "webhook-timestamp": str(int(at)),
-        "webhook-signature": f"v1,AAAA v1,{signature}",
-    }
-
-
-def gitlab_signed(body: bytes) -> dict[str, str]:
-    return {"X-Gitlab-Event": "Push Hook"} | standard(body)
-
-
-FORGES = {
-    "forgejo": (forgejo, "forgejo_push", "f-1"),
-    "gitea": (gitea, "gitea_push", "t-1"),
-    "gogs": (gogs, "gogs_push", "g-1"),
-    "github": (github, "github_push", "72d3162e-cc78-11e3-81ab-4c9367dc0958"),
-    "gitlab": (gitlab, "gitlab_push", "l-1"),
-    "standard": (standard, "standard_push", "msg_1"),
-}
 
 
 def send(client: FlaskClient, body: bytes, headers: dict[str, str]) -> tuple[int, dict[str, Any]]:
@@ -128,55 +69,100 @@ def send(client: FlaskClient, body: bytes, headers: dict[str, str]) -> tuple[int
     return answer.status_code, answer.get_json()
 
 
-@pytest.mark.parametrize("forge", FORGES)
-def test_each_forge_is_told_from_the_others_by_its_own_headers(forge, client, sink) -> None:
+@pytest.mark.parametrize("name", SENDERS)
+def test_each_forge_is_told_from_the_others_by_its_own_headers(name, client, sink) -> None:
     """A push of each forge arrives under its own name, whatever headers of others it carries."""
-    sign, payload, delivery = FORGES[forge]
-    body = recorded(payload)
-    status, answer = send(client, body, sign(body))
-    assert (status, answer) == (202, {"status": "accepted", "id": delivery})
+    sender = SENDERS[name]
+    body = recorded(sender.payload)
+    status, answer = send(client, body, sender.sign(body))
+    assert (status, answer) == (202, {"status": "accepted", "id": sender.delivery})
     [push] = sink.pushes
     assert (push.forge, push.ref, push.commit, push.delivery) == (
-        forge,
+        name.removesuffix("-signed"),
         "refs/heads/main",
         COMMIT,
-        delivery,
+        sender.delivery,
     )
 
 
-@pytest.mark.parametrize("forge", FORGES)
-def test_a_changed_byte_is_refused_before_anything_is_parsed(forge, client, sink) -> None:
-    """A body that is no longer what was signed answers 401, even where it is no JSON at all."""
-    sign, payload, _ = FORGES[forge]
-    headers = sign(recorded(payload))
-    if forge == "gitlab":
-        headers["X-Gitlab-Token"] = "another"
-    status, answer = send(client, b"{not json", headers)
-    assert status == 401
-    assert "does not fit" in answer["detail"]
+@pytest.mark.parametrize("name", SENDERS)
+def test_a_wrong_proof_is_refused_before_anything_is_parsed(name, client, sink) -> None:
+    """Another secret, or a body that is not what was signed: 401, even where it is no JSON."""
+    sender = SENDERS[name]
+    body = recorded(sender.payload)
+    wrong = [(body, sender.sign(body, "another")), (b"{not json", sender.sign(body, "another"))]
+    if sender.signs:
+        wrong += [(body + b" ", sender.sign(body)), (b"{not json", sender.sign(body))]
+    for given, headers in wrong:
+        status, answer = send(client, given, headers)
+        assert (status, "does not fit" in answer["detail"]) == (401, True)
     assert sink.pushes == []
 
 
-@pytest.mark.parametrize("forge", FORGES)
-def test_a_missing_signature_is_refused(forge, client) -> None:
-    """Taking the signature headers away does not open the door."""
-    sign, payload, _ = FORGES[forge]
-    body = recorded(payload)
-    headers = {
-        name: value
-        for name, value in sign(body).items()
-        if "signature" not in name.lower() and "token" not in name.lower()
-    }
-    assert send(client, body, headers)[0] == 401
+@pytest.mark.parametrize("name", SENDERS)
+def test_a_missing_proof_is_refused(name, client, sink) -> None:
+    """Taking away what proves the sender does not open the door."""
+    body = recorded(SENDERS[name].payload)
+    assert send(client, body, SENDERS[name].unproven(body))[0] == 401
+    assert sink.pushes == []
 
 
-def test_a_repeat_is_known_and_does_nothing(client, sink) -> None:
+@pytest.mark.parametrize("name", SENDERS)
+def test_a_repeat_is_known_and_does_nothing(name, client, sink) -> None:
     """The same delivery twice reaches the sink once and is called a duplicate."""
-    body = recorded("github_push")
-    send(client, body, github(body))
-    status, answer = send(client, body, github(body))
-    assert (status, answer["status"]) == (202, "duplicate")
+    sender = SENDERS[name]
+    body = recorded(sender.payload)
+    send(client, body, sender.sign(body))
+    status, answer = send(client, body, sender.sign(body))
+    assert (status, answer) == (202, {"status": "duplicate", "id": sender.delivery})
     assert len(sink.pushes) == 1
+
+
+@pytest.mark.parametrize("name", SENDERS)
+def test_while_a_secret_is_rotated_both_are_valid(name, sink) -> None:
+    """Either of two secrets proves a sender, and a third does not."""
+    client = client_for(sink, ("old", "new"))
+    sender = SENDERS[name]
+    body = recorded(sender.payload)
+    assert send(client, body, sender.sign(body, "old"))[1]["status"] == "accepted"
+    assert send(client, body, sender.sign(body, "new"))[1]["status"] == "duplicate"
+    assert send(client, body, sender.sign(body, "older"))[0] == 401
+
+
+@pytest.mark.parametrize("name", SENDERS)
+def test_a_body_above_a_mebibyte_answers_413(name, client, sink) -> None:
+    """Size is looked at before the proof, and a right proof is no way around it."""
+    body = recorded(SENDERS[name].payload)
+    body += b" " * (1024 * 1024 + 1 - len(body))
+    status, answer = send(client, body, SENDERS[name].sign(body))
+    assert (status, answer["status"]) == (413, 413)
+    assert send(client, body, {})[0] == 413
+    assert send(client, body[:-1], SENDERS[name].sign(body[:-1]))[0] == 202
+
+
+@pytest.mark.parametrize("name", SENDERS)
+@pytest.mark.parametrize("body", [b"", b"[]", b"{", b"payload=%7B%7D", b"[" * 100_000])
+def test_a_proven_body_that_is_no_json_object_answers_400(name, body, client) -> None:
+    """A form or broken JSON is refused with the cure, once the sender is proven."""
+    status, answer = send(client, body, SENDERS[name].sign(body))
+    assert (status, answer["title"]) == (400, "Bad Request")
+
+
+def test_secrets_are_compared_in_constant_time() -> None:
+    """Every comparison is hmac.compare_digest, over every secret; nothing is compared with ==."""
+    text = inspect.getsource(signature)
+    assert text.count("hmac.compare_digest(") == 1
+    assert "==" not in text
+
+
+@pytest.mark.parametrize("name", SENDERS)
+def test_every_forge_is_compared_by_that_function(name, client, monkeypatch) -> None:
+    """Without hmac.compare_digest saying yes, nobody gets in; each secret is looked at."""
+    asked: list[object] = []
+    monkeypatch.setattr(signature.hmac, "compare_digest", lambda *pair: bool(asked.append(pair)))
+    body = recorded(SENDERS[name].payload)
+    assert send(client, body, SENDERS[name].sign(body))[0] == 401
+    assert asked
 
 
 def test_a_delivery_that_could_not_be_handed_on_may_come_again(client, sink) -> None:
@@ -191,7 +177,7 @@ def test_a_delivery_that_could_not_be_handed_on_may_come_again(client, sink) -> 
 def test_a_greeting_is_answered(client, sink) -> None:
     """GitHub's ping gets 200 and triggers nothing."""
     body = recorded("github_ping")
-    assert send(client, body, github(body, "ping")) == (200, {"status": "pong"})
+    assert send(client, body, github(body, event="ping")) == (200, {"status": "pong"})
     assert sink.pushes == []
 
 
@@ -219,32 +205,8 @@ def test_what_is_not_about_our_branch_is_ignored(change, reason, client, sink) -
 def test_other_events_are_ignored(client, sink) -> None:
     """A signed event that is no push answers 202 and does nothing."""
     body = recorded("github_push")
-    assert send(client, body, github(body, "issues"))[1]["status"] == "ignored"
+    assert send(client, body, github(body, event="issues"))[1]["status"] == "ignored"
     assert sink.pushes == []
-
-
-@pytest.mark.parametrize("body", [b"", b"[]", b"{", b"payload=%7B%7D", b"[" * 100_000])
-def test_a_signed_body_that_is_no_json_object_answers_400(body, client) -> None:
-    """A form or broken JSON is refused with the cure, once its signature fits."""
-    status, answer = send(client, body, github(body))
-    assert status == 400
-    assert answer["title"] == "Bad Request"
-
-
-def test_a_body_above_a_mebibyte_answers_413(client) -> None:
-    """Size is looked at before the signature."""
-    body = b" " * (1024 * 1024 + 1)
-    status, answer = send(client, body, {})
-    assert (status, answer["status"]) == (413, 413)
-
-
-def test_both_secrets_of_a_rotation_are_valid(sink) -> None:
-    """While two secrets are set, either signs."""
-    client = client_for(sink, ("old", "new"))
-    body = recorded("github_push")
-    assert send(client, body, github(body, secret="old"))[1]["status"] == "accepted"
-    assert send(client, body, github(body, secret="new"))[1]["status"] == "duplicate"
-    assert send(client, body, github(body, secret="older"))[0] == 401
 
 
 def test_without_a_secret_everything_is_refused(sink) -> None:
@@ -268,8 +230,8 @@ def test_sha1_alone_opens_nothing(client) -> None:
 def test_a_signed_time_far_from_ours_is_refused(drift, client) -> None:
     """Where the time is signed, a delivery more than five minutes off is stale."""
     body = recorded("standard_push")
-    assert send(client, body, standard(body, NOW + drift))[0] == 401
-    assert send(client, body, standard(body, NOW + drift - drift // 301))[0] == 202
+    assert send(client, body, standard(body, at=NOW + drift))[0] == 401
+    assert send(client, body, standard(body, at=NOW + drift - drift // 301))[0] == 202
 
 
 def test_a_whsec_secret_is_base64_behind_its_prefix(sink) -> None:
@@ -305,3 +267,103 @@ def test_who_sends_no_delivery_id_is_known_by_the_body(client, sink) -> None:
     other = body + b"\n"
     headers = {"X-Hub-Signature-256": f"sha256={hexed(other)}"}
     assert send(client, other, headers)[1]["status"] == "accepted"
+
+
+def test_bitbucket_data_center_greets_too(client, sink) -> None:
+    """Its test of a connection gets 200 and triggers nothing."""
+    body = recorded("bitbucket_data_center_ping")
+    headers = bitbucket_data_center(body, event="diagnostics:ping")
+    assert send(client, body, headers) == (200, {"status": "pong"})
+    assert sink.pushes == []
+
+
+def test_sha1_is_not_looked_at_under_bitbucket_s_header_either(client) -> None:
+    """X-Hub-Signature must say sha256."""
+    body = recorded("bitbucket_cloud_push")
+    for text in ("sha1=" + hexed(body), hexed(body), ""):
+        assert send(client, body, bitbucket_cloud(body) | {"X-Hub-Signature": text})[0] == 401
+
+
+@pytest.mark.parametrize("kind", ["branch", "tag"])
+def test_a_branch_that_bitbucket_says_is_gone_is_ignored(kind, client, sink) -> None:
+    """`new` is null then; a tag of the branch's name is no branch."""
+    gone = {"old": {"type": kind, "name": "main", "target": {"hash": COMMIT}}, "new": None}
+    body = changed("bitbucket_cloud_push", push={"changes": [gone]})
+    reason = send(client, body, bitbucket_cloud(body))[1]["reason"]
+    assert reason.endswith("was deleted" if kind == "branch" else "is not the branch main")
+    assert sink.pushes == []
+
+
+@pytest.mark.parametrize("changes", [None, [], {}, [None], [{}], [{"new": 7, "ref": "x"}]])
+@pytest.mark.parametrize("name", ["bitbucket-cloud", "bitbucket-data-center", "azure-devops"])
+def test_a_push_that_moves_nothing_is_ignored(name, changes, client, sink) -> None:
+    """Lists may be empty, or hold anything."""
+    sender = SENDERS[name]
+    resource = json.loads(recorded("azure_devops_push"))["resource"] | {"refUpdates": changes}
+    body = changed(sender.payload, changes=changes, push={"changes": changes}, resource=resource)
+    assert send(client, body, sender.sign(body))[1]["status"] == "ignored"
+    assert sink.pushes == []
+
+
+def test_other_events_of_azure_are_ignored(client, sink) -> None:
+    """It says in the body what it is; a pull request is no push, nor is a body without a word."""
+    for kind in ("git.pullrequest.merged", "", None, 7):
+        body = changed("azure_devops_push", eventType=kind)
+        assert send(client, body, azure_devops(body))[1]["status"] == "ignored"
+    assert sink.pushes == []
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Basic",
+        "Basic ",
+        "Basic !!!",
+        "Basic " + base64.b64encode(SECRET.encode()).decode(),
+        "Basic " + base64.b64encode(f"{SECRET}:".encode()).decode(),
+        f"Bearer {SECRET}",
+        "Basic \xe9",
+    ],
+)
+def test_odd_credentials_open_nothing(header, client) -> None:
+    """A password stands behind a colon, in base64."""
+    body = recorded("azure_devops_push")
+    assert send(client, body, {"Authorization": header})[0] == 401
+
+
+@pytest.mark.parametrize(
+    ("remote", "status"),
+    [
+        ("https://dev.azure.com/acme/ops/_git/deployments", "accepted"),
+        ("https://me@dev.azure.com/acme/ops/_git/deployments", "accepted"),
+        ("git@ssh.dev.azure.com:v3/acme/ops/deployments", "accepted"),
+        ("https://dev.azure.com/acme/ops/_git/other", "ignored"),
+        ("git@ssh.dev.azure.com:v3/acme/other/deployments", "ignored"),
+    ],
+)
+def test_azure_is_followed_by_either_address(remote, status, sink) -> None:
+    """A push tells the HTTPS address alone; whoever follows SSH is meant too."""
+    app = Flask("test")
+    app.register_blueprint(door([Secret(SECRET)], [remote], "main", sink))
+    body = recorded("azure_devops_push")
+    assert send(app.test_client(), body, azure_devops(body))[1]["status"] == status
+
+
+def test_what_was_taken_is_found_by_its_id(sink) -> None:
+    """The memory answers for what came in, and for nothing that was ignored or refused."""
+    deliveries = Deliveries()
+    app = Flask("test")
+    app.register_blueprint(door([Secret(SECRET)], REMOTES, "main", sink, lambda: NOW, deliveries))
+    body = recorded("github_push")
+    identifier = send(app.test_client(), body, github(body))[1]["id"]
+    taken = deliveries.find(identifier)
+    assert taken is not None
+    assert (taken.push, taken.at) == (sink.pushes[0], NOW)
+    tag = changed("gitea_push", ref="refs/tags/v1")
+    send(app.test_client(), tag, SENDERS["gitea"].sign(tag))
+    assert deliveries.find("t-1") is None
+
+
+def changed(name: str, **keys: Any) -> bytes:
+    """A recorded body with other values at some keys."""
+    return json.dumps(json.loads(recorded(name)) | keys).encode()

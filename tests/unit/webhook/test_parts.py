@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from webhook.deliveries import Deliveries
 from webhook.forges import FORGES
 from webhook.push import Push
-from webhook.replays import Replays
 from webhook.repositories import names_one_of
 from webhook.signature import standard_fits, token_fits
 
@@ -59,9 +59,11 @@ def test_a_repository_is_known_by_host_and_path(given, ours, same) -> None:
 
 def test_the_memory_of_repeats_is_bounded() -> None:
     """The oldest id is forgotten when the memory is full."""
-    replays = Replays(limit=2)
-    assert [replays.first_time(one) for one in "abca"] == [True, True, True, True]
-    assert not replays.first_time("c")
+    deliveries = Deliveries(limit=2)
+    pushes = [Push("github", "", "refs/heads/main", "1" * 40, one) for one in "abca"]
+    assert [deliveries.take(one, 0.0) for one in pushes] == [True, True, True, True]
+    assert deliveries.find("b") is None
+    assert not deliveries.take(pushes[2], 1.0)
 
 
 def test_a_branch_is_a_ref_below_heads() -> None:
@@ -74,8 +76,8 @@ def test_a_branch_is_a_ref_below_heads() -> None:
 def test_odd_signatures_fit_nothing() -> None:
     """Text that is no signature, or not ASCII, is simply wrong."""
     assert not standard_fits([b"k"], b"x", "v2,abc v1, \u00e9")
-    assert not token_fits([b"k"], "\u20ac")
-    assert not token_fits([], "k")
+    assert not token_fits([b"k"], "\u20ac".encode())
+    assert not token_fits([], b"k")
 
 
 def test_every_forge_stands_in_the_docs_in_its_order() -> None:
@@ -84,7 +86,11 @@ def test_every_forge_stands_in_the_docs_in_its_order() -> None:
     rows = [line for line in text.splitlines() if line.startswith("| ")]
     named = {"standard": "anything else"}
     places = [
-        next(at for at, row in enumerate(rows) if row.startswith(f"| {named.get(name, name)}"))
+        next(
+            at
+            for at, row in enumerate(rows)
+            if row.startswith(f"| {named.get(name, name.replace('-', ' '))}")
+        )
         for name in (forge.name for forge in FORGES)
     ]
     assert places == sorted(places)
