@@ -48,7 +48,7 @@ def _extensions(kind: Kind, parsed: Parsed) -> Iterator[Finding]:
     for place in _EXTENSIBLE.get(kind, ()):
         for path, below in walk(parsed.value, *place):
             for key in mapping(below):
-                if is_foreign(key) and key.startswith("x-"):
+                if is_foreign(key):
                     words = "is kept as it is, and means nothing to Margrave"
                     yield _warning(parsed, (*path, key), words, "", "extension")
 

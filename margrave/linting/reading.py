@@ -13,6 +13,7 @@ from margrave.documents.deployment import read_deployment
 from margrave.documents.description import read_description
 from margrave.documents.manifest import read_manifest
 from margrave.documents.problem import read_problem
+from margrave.documents.remarks import remarks
 from margrave.documents.site import read_site
 from margrave.documents.status import read_status
 from margrave.documents.trust_bundle import read_discovery, read_trust_bundle
@@ -113,7 +114,8 @@ def read(kind: Kind, data: bytes, file: str) -> Read:
     except DocumentError as error:
         told = _of_another(kind, parsed, data) or error.findings
         return Read(file, kind, _placed([*parsed.warnings, *told], file), None, parsed)
-    return Read(file, kind, _placed(parsed.warnings, file), document, parsed)
+    advice = remarks(GENERATIONS[kind], parsed) if kind in GENERATIONS else []
+    return Read(file, kind, _placed([*parsed.warnings, *advice], file), document, parsed)
 
 
 def _of_another(kind: Kind, parsed: Parsed, data: bytes) -> list[Finding]:

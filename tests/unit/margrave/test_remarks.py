@@ -34,10 +34,9 @@ def test_extensions_of_others_are_pointed_out() -> None:
     value["spec"]["x-margrave-extensions"] = {}
     value["spec"]["deploymentProfile"]["components"][0]["x-acme-extensions"] = {}
 
-    assert told(Kind.DEPLOYMENT, value) == [
-        "/spec/deploymentProfile/components/0/x-acme-extensions:"
-        " is kept as it is, and means nothing to Margrave"
-    ]
+    [words] = told(Kind.DEPLOYMENT, value)
+    assert words.startswith("/spec/deploymentProfile/components/0/x-acme-extensions: ")
+    assert words.endswith("is kept as it is, and means nothing to Margrave")
 
 
 def test_what_the_standard_only_advises_is_a_remark() -> None:
