@@ -20,9 +20,11 @@ _FIELDS: Final = ("file", "line", "column", "pointer", "severity", "message", "c
 _SARIF: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 # What a rule is about; a code that is not here is told by its name alone.
 RULES: Final = {
+    "advice": "What the standard only advises is worth a look",
     "circle": "Deployments do not wait for each other",
     "component": "A component is there and holds what its name says",
     "empty": "There is something to check",
+    "extension": "Extensions of others mean nothing here",
     "generation": "Documents are of Margo 1.0.0-rc.3",
     "invalid": "A value is as its document requires",
     "missing": "What is to be checked is there",
