@@ -8,6 +8,7 @@ parts that app.py hands over. Never: SQL, Git, templates.
 from controller.api import (
     actions,
     apps,
+    artifacts,
     audit,
     deployments,
     events,
@@ -32,6 +33,7 @@ ROUTES = (
     *explain.ROUTES,
     *actions.ROUTES,
     *operations.ROUTES,
+    *artifacts.ROUTES,
     *events.ROUTES,
     *audit.ROUTES,
     *tokens.ROUTES,

@@ -40,13 +40,13 @@ def listed(call: Call) -> dict[str, Any]:
 def shown(call: Call, operation: str) -> dict[str, Any]:
     """GET /operations/{id}."""
     with call.parts.store.session() as session:
-        return _find(call, session, operation)
+        return find(call, session, operation)
 
 
 def its_log(call: Call, operation: str) -> Response:
     """GET /operations/{id}/log, as plain text."""
     with call.parts.store.session() as session:
-        found = _find(call, session, operation)
+        found = find(call, session, operation)
         text = operations.log(session, found["id"])
     return Response(text, content_type="text/plain; charset=utf-8")
 
@@ -54,7 +54,7 @@ def its_log(call: Call, operation: str) -> Response:
 def its_events(call: Call, operation: str) -> Response:
     """GET /operations/{id}/events: started, progress, log, then end or error."""
     with call.parts.store.session() as session:
-        found = _find(call, session, operation)
+        found = find(call, session, operation)
         text = operations.log(session, found["id"])
     first = [Message("started", found)]
     if text:
@@ -86,7 +86,8 @@ def _named(message: Message) -> Message:
     return Message(ENDED.get(message.data["state"], "progress"), message.data, message.id)
 
 
-def _find(call: Call, session: Session, operation: str) -> dict[str, Any]:
+def find(call: Call, session: Session, operation: str) -> dict[str, Any]:
+    """The operation of an id; 404 when there is none that they may see."""
     found = operations.get(session, operation.lower())
     if found is None or not call.who.sees(found["site"]):
         raise not_found("operation", operation)

@@ -109,8 +109,9 @@ class Catalog:
         return Origin(**{key: known[key] for key in KEYS})
 
     def _checked(self, body: Mapping[str, Any]) -> Origin:
+        words = "is not a key of a source"
         findings = [
-            Finding(pointer([key]), "is not a key of a source", did_you_mean(key, KEYS), "unknown")
+            Finding(pointer([key]), words, did_you_mean(key, KEYS), "unknown-key")
             for key in sorted(set(body) - set(KEYS))
         ]
         findings += [

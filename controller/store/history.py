@@ -35,6 +35,17 @@ def of_deployment(
     return [((row.id,), shape(row, deployment_id)) for row in session.scalars(query)]
 
 
+def of_operation(session: Session, operation: str) -> list[dict[str, Any]]:
+    """The transitions that an operation made, oldest first."""
+    query = (
+        select(History, Deployment.id)
+        .join(Deployment, Deployment.key == History.deployment)
+        .where(History.operation == operation)
+        .order_by(History.id)
+    )
+    return [shape(row, uuid) for row, uuid in session.execute(query)]
+
+
 def newest(session: Session, keys: Sequence[int], each: int) -> dict[int, list[dict[str, Any]]]:
     """The newest transitions of several deployments, newest first, at most `each` of one."""
     place = func.row_number().over(partition_by=History.deployment, order_by=History.id.desc())

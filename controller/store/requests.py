@@ -47,6 +47,11 @@ def one(session: Session, request_id: str) -> dict[str, Any] | None:
     return _shape(session, row) if row else None
 
 
+def plan_of_commit(session: Session, commit: str) -> dict[str, Any] | None:
+    """The plan of the request that a commit carries; None for a person's push."""
+    return session.scalar(select(Request.plan).where(Request.commit == commit).limit(1))
+
+
 def sites_of(session: Session, request_id: str) -> list[str]:
     """The sites that a request concerns."""
     query = (
@@ -107,7 +112,10 @@ def interrupted(session: Session) -> list[str]:
 
 
 def next_queued(session: Session, but: Iterable[str] = ()) -> dict[str, Any] | None:
-    """The request whose turn it is: {id, action, actor, change, reason, deployments}; else None."""
+    """The request whose turn it is, as the publisher needs it; None when none is due.
+
+    `tried`: it went back to the queue with an error, and its push may have come through.
+    """
     query = (
         select(Request)
         .where(Request.state == RequestState.QUEUED, Request.id.not_in(list(but)))
@@ -124,6 +132,7 @@ def next_queued(session: Session, but: Iterable[str] = ()) -> dict[str, Any] | N
         "change": row.change,
         "reason": row.reason,
         "trace": row.trace,
+        "tried": row.error is not None,
         "deployments": _concerned(session, [row.number]).get(row.number, []),
     }
 

@@ -66,6 +66,11 @@ def trouble(row: Resource) -> object:
     return row.get("reason") or error
 
 
+def step_reason(row: Resource) -> object:
+    """Why a step of the history was made; the error belongs to the step that failed."""
+    return trouble(row) if row.get("to") == "FAILED" else row.get("reason")
+
+
 def where(row: Resource) -> object:
     """A node with its site."""
     return f"{row.get('site')}/{row.get('node')}" if row.get("node") else row.get("site")
@@ -98,7 +103,7 @@ HISTORY: Final[Columns] = [
     ("NODE", where),
     ("STATE", _step),
     *pick("version", "actor", "attempt"),
-    ("WHY", trouble),
+    ("WHY", step_reason),
 ]
 APPS: Final[Columns] = [*pick("id", "name", "version", "versions", "source"),
     ("FINDINGS", lambda row: len(row.get("findings") or []) or None)]  # fmt: skip

@@ -194,11 +194,12 @@ def _added(out: Output, name: str, answer: dict[str, Any]) -> Exit:
 @node.command()
 @click.argument("name")
 @click.option("--site", required=True)
+@click.option("--forget", is_flag=True, help="also when something stands on it: it is gone")
 @CONFIG
 @asks
-def remove(name: str, site: str, config: Path | None, yes: bool) -> None:
+def remove(name: str, site: str, forget: bool, config: Path | None, yes: bool) -> None:
     """Let the site's runner forget a node, on the runner's machine."""
     runner = _runner(config, site)
     confirm(f"Remove the node {name} from {site}?", yes=yes)
-    runner.send("DELETE", f"/nodes/{quote(name, safe='')}")
+    runner.send("DELETE", f"/nodes/{quote(name, safe='')}" + ("?forget=true" if forget else ""))
     click.echo(f"removed {name}")

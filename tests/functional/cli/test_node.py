@@ -105,6 +105,15 @@ def test_remove_goes_through_the_socket(run: Run, runner: FakeController) -> Non
     assert run("node", "remove", "press-2", *words).code == 3
 
 
+def test_a_node_that_is_gone_is_forgotten(run: Run, runner: FakeController) -> None:
+    """--forget says so in so many words; without it the runner refuses what would be lost."""
+    runner.on("DELETE", "/nodes/press-1", 200, {})
+    words = ("--site", "harbor", "--config", runner.url, "--yes", "--forget")
+
+    assert run("node", "remove", "press-1", *words).code == 0
+    assert [one.query for one in runner.calls if one.method == "DELETE"] == [{"forget": "true"}]
+
+
 def test_a_node_is_named_with_its_site_where_names_repeat(
     run: Run, controller: FakeController
 ) -> None:

@@ -144,3 +144,24 @@ def test_a_newer_wish_has_a_reason_of_its_own(harbor: Runner, parts: Parts, view
     harbor.report("placement", old)
     (one,) = viewer.get(f"/deployments/{deployment}/placements").json["items"]
     assert (one["outcome"], one["reason"]) == ("pending", "another revision is wanted")
+
+
+def test_an_operations_artifacts(harbor: Runner, parts: Parts, viewer: Api):
+    """Log and result of an operation by its id; what is not known of it is null."""
+    deployment, operation = add_deployment(parts, "harbor"), str(uuid.uuid4())
+    harbor.report("operation", _operation(operation, deployment))
+    harbor.report("log", {"operation": operation, "lines": ["prefetch"]})
+    began = placed(deployment, "harbor-1", "PENDING", operation=operation, commit=COMMIT)
+    harbor.report("placement", began)
+    found = viewer.get(f"/artifacts/{operation.upper()}").json
+    assert found["log"] == "prefetch\n"
+    assert [one["to"] for one in found["result"]["transitions"]] == ["PENDING"]
+    assert found["plan"] is None and found["manifest"] is None
+    assert set(viewer.get(f"/artifacts/{operation}.log").json) == {
+        "id",
+        "operation",
+        "deployment",
+        "log",
+    }
+    assert viewer.get(f"/artifacts/{operation}.zork").status_code == 404
+    assert viewer.get(f"/artifacts/{uuid.uuid4()}").status_code == 404

@@ -69,7 +69,7 @@ def refused(works: Works, **body: Any) -> list[tuple[str, str]]:
         ({"targets": {}}, "/targets", "invalid"),
         ({"targets": {"sites": []}}, "/targets/sites", "invalid"),
         ({"parameters": {"greeting": "x" * 41}}, "/parameters/greeting", "invalid"),
-        ({"parameters": {"greting": "x"}}, "/parameters/greting", "unknown"),
+        ({"parameters": {"greting": "x"}}, "/parameters/greting", "unknown-key"),
         ({"name": "Not A Name"}, "/name", "invalid"),
         ({"strategy": {"batch": "some"}}, "/strategy/batch", "invalid"),
         ({"priority": "urgent"}, "/reason", "invalid"),

@@ -66,14 +66,15 @@ def _judge(out: Output, answers: Sequence[dict[str, Any]]) -> Exit:
     waiting = [site for one in plans for site in one["sites"] if not site["nodes"]]
     findings = [finding for one in plans for finding in one.get("findings") or []]
     if out.for_eyes:
-        out.rows(tables.PLAN, rows, "" if waiting else "nothing would change")
+        out.rows(tables.PLAN, rows, "" if waiting or findings else "nothing would change")
         for site in waiting:
             click.echo(f"{site['site']}: no node yet; it would wait there as PENDING")
         if findings:
             out.rows(tables.FINDINGS, findings)
     else:
         out.answer(answers[0] if len(answers) == 1 else {"items": list(answers), "next": None})
-    if any(one.get("severity", "error") == "error" for one in findings):
-        return Exit.FAILED
+    if errors := [one for one in findings if one.get("severity", "error") == "error"]:
+        unknown = all(one.get("code") == "unknown" for one in errors)
+        return Exit.NOT_FOUND if unknown else Exit.FAILED
     changes = any(row["action"] not in (None, "none") for row in rows) or bool(waiting)
     return Exit.WOULD_CHANGE if changes else Exit.DONE
