@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from flask import Flask
 
@@ -28,6 +28,7 @@ from runner.reconcile.limits import narrowed
 from runner.reconcile.loop import Reconciler, Repeater
 from runner.reconcile.observe import Observer
 from runner.reconcile.operations import Dispatch, Operations
+from runner.reconcile.outcomes import Waiting
 from runner.reconcile.sensitive import Secrets, Sensitive
 from runner.reconcile.steps import Parts
 from runner.reconcile.tidy import EVERY_SECONDS, tidy
@@ -36,8 +37,11 @@ from runner.settings import RunnerSettings
 from runner.source import Access, Clone, Components, Source
 from runner.store import Store, site
 from runner.store.nodes import Nodes
-from runner.web import admin, public
+from runner.web import admin, hooks, public
 from runner.web.status import Status
+
+# After a hint Git is left alone for so long: a burst of hints is one fetch and one question.
+_GATHER_SECONDS: Final = 1.0
 
 
 class Ground:
@@ -105,7 +109,11 @@ class Work:
             is_active=lambda node, now: ground.status_at(node, now) is NodeStatus.ACTIVE,
         )
         self.reconciler = Reconciler(parts, ground.clock, self.woken)
-        self.git = Repeater("git", durations.seconds(settings.poll.interval), self._look)
+        self.looked_at: datetime | None = None  # when the newest answer of Git was asked for
+        self._clock = ground.clock
+        self.git = Repeater(
+            "git", durations.seconds(settings.poll.interval), self._look, gather=_GATHER_SECONDS
+        )
         seconds = ground.period.total_seconds()
         self.observe = Repeater("observe", seconds, lambda _: self.observer.look())
         self.tidying = Repeater(
@@ -119,8 +127,9 @@ class Work:
         return self._release_of(document) if document else None
 
     def _look(self, hinted: bool) -> None:
-        before = self.watch.desired()
-        self.watch.look(hinted=hinted)
+        before, began = self.watch.desired(), self._clock()
+        if not isinstance(self.watch.look(hinted=hinted), Waiting):
+            self.looked_at = began
         if self.watch.desired() is not before:
             self.woken.set()
 
@@ -219,14 +228,24 @@ def build(
         git=lambda: repr(work.watch.last),
         trouble=line.trouble if line else lambda: "",
     )
-    door = webhook.door(
-        settings.hooks.secrets, [settings.git.remote], "main", lambda _: work.git.hint()
+    deliveries = webhook.Deliveries()
+    token = settings.http.token
+    doors = (
+        webhook.door(
+            settings.hooks.secrets,
+            [settings.git.remote],
+            "main",
+            lambda _: work.git.hint(),
+            lambda: clock().timestamp(),
+            deliveries,
+        ),
+        hooks.lookup(deliveries, lambda: work.looked_at, status, token),
     )
     return Runner(
         ground=ground,
         work=work,
         line=line,
-        public=public.create_app(status, settings.http.token, door),
+        public=public.create_app(status, token, *doors),
         admin=admin.create_app(status, desk, onboarding),
     )
 

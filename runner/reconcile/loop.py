@@ -90,15 +90,26 @@ class Reconciler:
 
 
 class Repeater:
-    """Does something at the start, after each interval, and at once when it is hinted."""
+    """Does something at the start, after each interval, and at once when it is hinted.
+
+    Hints that come while it works and in the `gather` seconds after a hinted turn share the next
+    turn. That one counts as unhinted: most likely they meant what is done already.
+    """
 
     def __init__(
-        self, name: str, interval: float, work: Callable[[bool], None], *, at_once: bool = True
+        self,
+        name: str,
+        interval: float,
+        work: Callable[[bool], None],
+        *,
+        at_once: bool = True,
+        gather: float = 0.0,
     ) -> None:
         self._name = name
         self._interval = interval
         self._work = work
         self._at_once = at_once
+        self._gather = gather
         self._hinted = threading.Event()
         self._stopping = threading.Event()
 
@@ -111,16 +122,28 @@ class Repeater:
         hinted = self._at_once or self._rest()
         while not self._stopping.is_set():
             self._hinted.clear()
-            try:
-                self._work(hinted)
-            except Exception:  # noqa: BLE001 - told; the next turn tries again
-                _log.exception("%s failed; it is tried again", self._name)
+            self._turn(hinted=hinted)
+            while hinted and self._gathered():
+                self._hinted.clear()
+                self._turn(hinted=False)
             hinted = self._rest()
 
     def stop(self) -> None:
         """End `run` at its next turn."""
         self._stopping.set()
         self._hinted.set()
+
+    def _turn(self, *, hinted: bool) -> None:
+        try:
+            self._work(hinted)
+        except Exception:  # noqa: BLE001 - told; the next turn tries again
+            _log.exception("%s failed; it is tried again", self._name)
+
+    def _gathered(self) -> bool:
+        """Leave time for more hints; whether there were any."""
+        if not self._gather or self._stopping.wait(self._gather):
+            return False
+        return self._hinted.is_set()
 
     def _rest(self) -> bool:
         """Wait for the next turn; whether it was hinted."""

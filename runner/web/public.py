@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hmac
-import ipaddress
-
-from flask import Blueprint, Flask, Response, abort, jsonify, render_template_string, request
+from flask import Blueprint, Flask, Response, jsonify, render_template_string
 
 from margrave.secret import Secret
 from runner.web import problems
+from runner.web.access import allow
 from runner.web.status import Status
 
 _PAGE = """<!doctype html>
@@ -48,37 +46,19 @@ def create_app(status: Status, token: Secret | None, *doors: Blueprint) -> Flask
 
     @app.get("/metrics")
     def metrics() -> Response:
-        _allowed(token)
+        allow(token)
         return Response(status.metrics(), content_type="text/plain; version=0.0.4; charset=utf-8")
 
     @app.get("/status")
     def whole_status() -> Response:
-        _allowed(token)
+        allow(token)
         return jsonify(status.value())
 
     @app.get("/")
     def page() -> Response:
-        _allowed(token)
+        allow(token)
         answer = Response(render_template_string(_PAGE, s=status.value()))
         answer.headers["Content-Security-Policy"] = "default-src 'none'; img-src data:"
         return answer
 
     return app
-
-
-def _allowed(token: Secret | None) -> None:
-    given = request.headers.get("Authorization", "").removeprefix("Bearer ")
-    if token is not None and hmac.compare_digest(given.encode(), token.reveal().encode()):
-        return
-    remote = request.remote_addr or ""
-    # A proxy on this machine speaks for others: what it forwards is not from here.
-    forwarded = "X-Forwarded-For" in request.headers or "Forwarded" in request.headers
-    if forwarded or not _is_loopback(remote):
-        abort(401, "give the runner's http.token as a Bearer token")
-
-
-def _is_loopback(address: str) -> bool:
-    try:
-        return ipaddress.ip_address(address).is_loopback
-    except ValueError:
-        return False

@@ -51,6 +51,11 @@ class Status:
             "operations": [operation_resource(one) for one in latest],
         }
 
+    def site_value(self) -> dict[str, Any]:
+        """The site's part of the status alone."""
+        with self.store.read() as tx:
+            return site_resource(site.site_state(tx))
+
     def unready(self) -> str:
         """Why the runner is not ready; empty when it is."""
         with self.store.read() as tx:

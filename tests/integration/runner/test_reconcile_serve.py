@@ -136,8 +136,10 @@ def test_a_push_told_by_a_webhook_is_looked_at_at_once(
     wrong = headers | {"X-Gitea-Signature": "0" * 64}
     assert httpx.post(served.url + "/hooks/git", content=body, headers=wrong).status_code == 401
     taken = httpx.post(served.url + "/hooks/git", content=body, headers=headers)
-    assert taken.status_code == 202
+    assert (taken.status_code, taken.json()["id"]) == (202, "d1")
     eventually(lambda: served.status()["site"]["applied_commit"] == commit)
+    eventually(lambda: httpx.get(served.url + "/hooks/git/d1").json()["looked"])
+    assert httpx.get(served.url + "/hooks/git/d1").json()["applied_commit"] == commit
 
 
 def test_only_one_runner_serves_a_state_folder(served: Process) -> None:
