@@ -18,7 +18,8 @@ def cure(text: str, problem: str, line: int, column: int) -> str:
     if "\t" in here[: max(column, 1)] or "'\\t'" in problem:
         return "indent with blanks, not with tabs"
     if problem.startswith("mapping values are not allowed"):
-        return _of_mapping(lines, line, column) or GENERAL
+        # libyaml counts line ends that are none here, so its line may not be there.
+        return (_of_mapping(lines, line, column) if line < len(lines) else "") or GENERAL
     if problem.startswith("could not find expected ':'"):
         return "write a colon and a blank behind the key, or indent the text under its key"
     return GENERAL

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 Path = tuple[str | int, ...]
 
@@ -13,14 +13,12 @@ Path = tuple[str | int, ...]
 EACH: Final = object()
 
 
-def walk(value: Any, *keys: object, base: Path = ()) -> Iterator[tuple[Path, Any]]:
+def walk(value: Any, *keys: object, base: Path = ()) -> list[tuple[Path, Any]]:
     """Each part at the keys with its place; what is not shaped so is passed over."""
-    if not keys:
-        yield base, value
-        return
-    key, *rest = keys
-    for step, below in _steps(value, key):
-        yield from walk(below, *rest, base=(*base, step))
+    found = [(base, value)]
+    for key in keys:
+        found = [((*path, step), below) for path, one in found for step, below in _steps(one, key)]
+    return found
 
 
 def texts(value: Any, *keys: object, base: Path = ()) -> Iterator[tuple[Path, str]]:
@@ -49,14 +47,13 @@ def repeated(found: Iterator[tuple[Path, str]]) -> Iterator[tuple[Path, str]]:
         seen.add(text)
 
 
-def _steps(value: Any, key: object) -> Iterator[tuple[str | int, Any]]:
+def _steps(value: Any, key: object) -> Iterable[tuple[str | int, Any]]:
     if isinstance(value, dict):
         if key is EACH:
-            yield from value.items()
-        elif isinstance(key, str) and key in value:
-            yield key, value[key]
-    elif isinstance(value, list):
+            return value.items()
+        return ((key, value[key]),) if isinstance(key, str) and key in value else ()
+    if isinstance(value, list):
         if key is EACH:
-            yield from enumerate(value)
-        elif isinstance(key, int) and 0 <= key < len(value):
-            yield key, value[key]
+            return enumerate(value)
+        return ((key, value[key]),) if isinstance(key, int) and 0 <= key < len(value) else ()
+    return ()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from pydantic import Field
 
 from margrave.documents._reading import Part
-from margrave.documents._walk import EACH, mapping, walk
+from margrave.documents._walk import EACH, mapping, part, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,6 +74,9 @@ class DeviceConstraints(Part):
 
 def rules(parsed: Parsed, profile: Path) -> Iterator[Finding]:
     """What the constraints of the profile at the path break beyond their shape."""
+    whole = mapping(part(parsed.value, profile))
+    if "deviceConstraints" not in whole and whole.get("type") != "custom":
+        return
     for found in ("propertySelector", "labelSelector"):
         keys = (*profile, "deviceConstraints", "eligibilityRules", EACH, found)
         for path, selector in walk(parsed.value, *keys):

@@ -106,16 +106,20 @@ class Window(Part):
     timezone: TimeZone | None = None
 
 
+# Frozen, so that all documents share them: pydantic would copy a plain default each time.
+_PLACEMENT, _STRATEGY, _FAILURE, _HEALTH = Placement(), Strategy(), Failure(), Health()
+
+
 class Extensions(Part):
     """All additions with their defaults."""
 
     model_config = ConfigDict(json_schema_extra=_URGENT_SHOWN)
 
     version: str | None = None
-    placement: Placement = Placement()
-    strategy: Strategy = Strategy()
-    failure: Failure = Failure()
-    health: Health = Health()
+    placement: Placement = Field(default_factory=lambda: _PLACEMENT)
+    strategy: Strategy = Field(default_factory=lambda: _STRATEGY)
+    failure: Failure = Field(default_factory=lambda: _FAILURE)
+    health: Health = Field(default_factory=lambda: _HEALTH)
     drift: Literal["heal", "report", "ignore"] = "heal"
     windows: list[Window] = []
     priority: Literal["urgent", "normal", "bulk"] = "normal"
