@@ -188,7 +188,7 @@ def _pid(demo: Demo, victim: str) -> int:
             1,
             "/parameters/greeting",
         ),
-        (("deploy", "storefront", "--site", "harbor", "--set", "greting=hi"), 3, "greeting"),
+        (("deploy", "storefront", "--site", "harbor", "--set", "greting=hi"), 1, "greeting"),
         (("deployment", "show", "nothing"), 3, "nothing"),
         (("deployment", "frobnicate"), 2, "frobnicate"),
     ],

@@ -58,10 +58,7 @@ def test_every_finding_is_told_at_once_with_its_place() -> None:
             "f.yaml:14:18: /spec/deploymentProfile/components/0/properties/timeout: '5m' is no"
             " duration (write 5m0s)"
         ),
-        (
-            "f.yaml:26:15: /spec/x-margrave-extensions/priority: urgent needs a reason"
-            " (add reason)"
-        ),
+        ("f.yaml:26:15: /spec/x-margrave-extensions/priority: urgent needs a reason (add reason)"),
         (
             "f.yaml:28:13: /spec/x-margrave-extensions/strategy/bach: is not a key that is"
             ' known here (did you mean "batch"?)'
@@ -129,7 +126,7 @@ def test_an_unknown_parameter_is_told_with_the_nearest_one() -> None:
 
     [finding] = check(description, {"greting": "hi"})
 
-    assert (finding.code, finding.cure) == ("unknown", 'did you mean "greeting"?')
+    assert (finding.code, finding.cure) == ("unknown-key", 'did you mean "greeting"?')
 
 
 def test_a_description_whose_parts_do_not_fit_together_is_refused() -> None:
