@@ -124,19 +124,26 @@ class Shop:
 
     def clean(self) -> None:
         """Leave the node as it was."""
-        self.ssh(
-            textwrap.dedent(
-                """
-                for kind in container network volume; do
-                  case $kind in container) all=-aq;; *) all=-q;; esac
-                  podman $kind ls $all --filter label=margrave.deployment |
-                    xargs -r podman $kind rm -f >/dev/null
-                done
-                podman rm -f foreign >/dev/null 2>&1
-                rm -rf /var/lib/margrave/* /run/margrave
-                """
-            )
-        )
+        clean(self.lab, NODE)
+
+
+def clean(lab: Lab, node: str) -> None:
+    """Leave a node as it was before anything was deployed to it."""
+    lab.ssh(
+        node,
+        textwrap.dedent(
+            """
+            for kind in container network volume; do
+              case $kind in container) all=-aq;; *) all=-q;; esac
+              podman $kind ls $all --filter label=margrave.deployment |
+                xargs -r podman $kind rm -f >/dev/null
+            done
+            podman rm -f foreign >/dev/null 2>&1
+            rm -rf /var/lib/margrave/* /run/margrave
+            """
+        ),
+        check=True,
+    )
 
 
 @dataclass

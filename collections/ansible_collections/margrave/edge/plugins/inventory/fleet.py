@@ -20,10 +20,12 @@ extends_documentation_fragment:
   - ansible.builtin.constructed
 options:
   plugin:
-    description: Says that the file is for this plugin.
+    description:
+      - Says that the file is for this plugin.
+      - V(fleet) is its name where it is loaded without the collection.
     type: str
     required: true
-    choices: [margrave.edge.fleet]
+    choices: [margrave.edge.fleet, fleet]
   url:
     description: The controller's address; without one no node is listed.
     type: str
@@ -71,7 +73,7 @@ from ansible.module_utils.urls import open_url
 from ansible.plugins.inventory import BaseInventoryPlugin, Constructable
 
 ENDINGS = ("margrave.yml", "margrave.yaml")
-PAGE = 500
+PAGE = 200  # the most that the controller gives at once
 
 
 class InventoryModule(BaseInventoryPlugin, Constructable):
@@ -140,9 +142,20 @@ class InventoryModule(BaseInventoryPlugin, Constructable):
             return json.loads(answer.read())
         except HTTPError as error:
             raise AnsibleParserError(
-                f"{url}: the controller answered {error.code} (is the token valid?)"
+                f"{url}: the controller answered {error.code}: {_told(error)}"
             ) from error
         except (URLError, OSError, ValueError) as error:
             raise AnsibleParserError(
                 f"{url}: {error} (is the controller running, and url right?)"
             ) from error
+
+
+def _told(error: HTTPError) -> str:
+    """What the controller found wrong, as far as it can be read."""
+    if error.code in (401, 403):
+        return "the token is not valid, or may not read nodes (look at MARGRAVE_TOKEN)"
+    try:
+        problem = json.loads(error.read())
+        return str(problem.get("detail") or problem.get("title"))
+    except (OSError, ValueError, AttributeError):
+        return "it gives no reason (is url that of a controller?)"
