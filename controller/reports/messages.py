@@ -75,6 +75,8 @@ class PlacementData(Message):
     version: Word | None = None
     wanted_revision: Digest | None = None
     wanted_version: Word | None = None
+    attempted_revision: Digest | None = None
+    attempted_version: Word | None = None
     attempt: Annotated[int, Field(ge=0, le=2**31)] = 0
     reason: Text | None = None
     error: dict[str, Any] | None = None
@@ -92,7 +94,13 @@ class PlacementData(Message):
 
     @property
     def attempted(self) -> tuple[str | None, str | None]:
-        """Revision and version that the transition is about: going back is about what runs."""
+        """Revision and version that the transition is about: those of its operation.
+
+        What is wanted may be another one by the time that a call ends. A transition without an
+        operation is about what is wanted; going back is about what runs.
+        """
+        if self.attempted_revision is not None:
+            return self.attempted_revision, self.attempted_version
         back = State.ROLLINGBACK in (self.frm, self.to)
         if back or self.wanted_revision is None:
             return self.revision, self.version
@@ -153,11 +161,11 @@ class LogData(Message):
 
 
 class SnapshotData(Message):
-    """All that the runner knows; each part is read by itself."""
+    """All that the runner knows."""
 
-    placements: list[Any] = Field(default_factory=list)
-    nodes: list[Any] = Field(default_factory=list)
-    site: dict[str, Any] = Field(default_factory=dict)
+    placements: list[PlacementData] = Field(default_factory=list)
+    nodes: list[NodeData] = Field(default_factory=list)
+    site: SiteData | None = None
 
 
 class HeartbeatNode(Message):

@@ -121,7 +121,7 @@ def _installed(case: Case) -> Settlement:
     words = "healed" if healed else f"{case.operation.kind} succeeded"
     # What was gone back to and healed is no success of the wanted revision.
     kept = healed and case.placement.outcome in (Outcome.ROLLED_BACK, Outcome.HELD)
-    outcome = case.placement.outcome if kept else Outcome.SUCCEEDED
+    outcome = case.placement.outcome if kept else _of_the_wish(case, Outcome.SUCCEEDED)
     changes = _rest(case) | runs | good | {"outcome": outcome, "cancelled": False}
     return Settlement(State.INSTALLED, words, changes, _ended(case, OperationState.SUCCEEDED))
 
@@ -130,7 +130,7 @@ def _rolled_back(case: Case) -> Settlement:
     """The previous release runs and is healthy; the one that failed is not tried again."""
     cancelled = case.placement.cancelled
     changes = _rest(case) | _runs(case) | {"cancelled": False, "error": case.placement.error}
-    changes["outcome"] = Outcome.HELD if cancelled else Outcome.ROLLED_BACK
+    changes["outcome"] = Outcome.HELD if cancelled else _of_the_wish(case, Outcome.ROLLED_BACK)
     return Settlement(
         State.INSTALLED,
         "cancelled, gone back" if cancelled else "rolled back",
@@ -164,7 +164,9 @@ def _failed(case: Case, error: Mapping[str, Any]) -> Settlement:
         "waiting": None,
         "next_attempt_at": _next_attempt(case),
         "health": str(case.result.data.get("health") or "unknown"),
-        "outcome": _outcome_of_failure(case.operation.kind, again=again, cancelled=cancelled),
+        "outcome": _of_the_wish(
+            case, _outcome_of_failure(case.operation.kind, again=again, cancelled=cancelled)
+        ),
     }
     if "release" in case.result.data or "revision" in case.result.data:
         changes |= _runs(case)
@@ -185,6 +187,13 @@ def _outcome_of_failure(kind: Kind, *, again: bool, cancelled: bool) -> Outcome:
     if kind is Kind.ROLLBACK:
         return Outcome.ROLLBACK_FAILED
     return Outcome.PENDING if again else Outcome.FAILED
+
+
+def _of_the_wish(case: Case, outcome: Outcome) -> Outcome:
+    """An outcome speaks of what Git wants now: of a wish that has been replaced while the call was
+    on its way it tells nothing, and whoever waits for the newer one has to wait on."""
+    replaced = case.operation.commit != case.placement.commit
+    return Outcome.PENDING if replaced else outcome
 
 
 def _next_attempt(case: Case) -> datetime:

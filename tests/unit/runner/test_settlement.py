@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -134,6 +135,15 @@ def test_the_last_failed_attempt_is_a_failure() -> None:
     """While an attempt follows the outcome is open; after the last one it is not."""
     made = settle(case(Kind.UPDATE, Status.FAILED, error(ErrorClass.HEALTH), attempt=2))
     assert made.placement["outcome"] is Outcome.FAILED
+
+
+@pytest.mark.parametrize("status", [Status.OK, Status.FAILED])
+def test_what_ends_for_an_older_wish_tells_no_outcome_of_the_newer(status: Status) -> None:
+    """Git was pushed to while the call was on its way: whoever waits for that has to wait on."""
+    data = dict(RUNS_NEW) if status is Status.OK else error(ErrorClass.HEALTH)
+    older = case(Kind.UPDATE, status, data, attempt=2)
+    made = settle(replace(older, placement=replace(older.placement, commit="c" * 40)))
+    assert made.placement["outcome"] is Outcome.PENDING
 
 
 def test_a_rollback_that_succeeds_quarantines_what_failed() -> None:
