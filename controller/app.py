@@ -48,7 +48,7 @@ def assemble(settings: ControllerSettings, clock: Callable[[], datetime] = utc_n
     broker = Broker(StoredEvents(store), settings.events.max_clients)
     store.on_commit(broker.wake)
     broker.on_message(lambda message: _hint_commands(broker, message))
-    publisher.on_head(lambda commit, sites: _hint_revision(broker, commit, sites))
+    broker.on_message(_RevisionHints(broker))
     return Parts(
         settings=settings,
         store=store,
@@ -88,9 +88,20 @@ def create_app(parts: Parts, chores: Chores | None = None) -> Flask:
     return app
 
 
-def _hint_revision(broker: Broker, commit: str, sites: frozenset[str]) -> None:
-    for site in sites:
-        broker.hint("revision", site, {"head": commit})
+class _RevisionHints:
+    """Something else is wanted at a site: whichever controller read it from Git, ours hints."""
+
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
+        self._wanted: dict[str, object] = {}
+
+    def __call__(self, message: Message) -> None:
+        commit = message.data.get("wanted_commit")
+        if message.event != "site" or message.site is None or commit is None:
+            return
+        if self._wanted.get(message.site) != commit:
+            self._wanted[message.site] = commit
+            self._broker.hint("revision", message.site, {"head": commit})
 
 
 def _hint_commands(broker: Broker, message: Message) -> None:

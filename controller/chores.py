@@ -48,6 +48,8 @@ class Chores:
 
     def sweep(self) -> None:
         """Forget what is older than it has to be kept."""
+        if not self._parts.store.leads():
+            return
         kept, now = self._parts.settings.retention, self._parts.clock()
         ages = (kept.events, kept.logs, kept.deleted)
         horizon = Horizon(*(now - timedelta(seconds=durations.seconds(age)) for age in ages))
@@ -90,7 +92,8 @@ class Chores:
                 return
             if hinted or self._parts.settings.git.remote:
                 self._once("git", self._parts.publisher.refresh)
-            self._once("sources", self._parts.catalog.sync_due)
+            if self._parts.store.leads():
+                self._once("sources", self._parts.catalog.sync_due)
 
     def _once(self, name: str, step: Callable[[], object]) -> None:
         try:

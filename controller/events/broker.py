@@ -30,6 +30,9 @@ class EventLog(Protocol):
     def since(self, after: int, limit: int) -> list[Message]:
         """Events behind an id, in order, at most `limit`."""
 
+    def listen(self, heard: Callable[[], None]) -> Callable[[], None]:
+        """Call `heard` when another process stored events; what ends it."""
+
 
 class TooManyStreams(Unreachable):
     """Every place for a stream is taken."""
@@ -47,6 +50,7 @@ class Broker:
         self._stopped = threading.Event()
         self._position = 0
         self._thread: threading.Thread | None = None
+        self._end_listening: Callable[[], None] = lambda: None
         self._listeners: list[Callable[[Message], None]] = []
 
     @property
@@ -72,6 +76,7 @@ class Broker:
         self._position = self._log.newest_id()
         self._thread = threading.Thread(target=self._run, name="events", daemon=True)
         self._thread.start()
+        self._end_listening = self._log.listen(self.wake)
 
     def close(self) -> None:
         """End every stream and take no new one."""
@@ -83,6 +88,7 @@ class Broker:
     def stop(self) -> None:
         """End every stream and the thread."""
         self.close()
+        self._end_listening()
         if self._thread:
             self._thread.join(timeout=5)
 

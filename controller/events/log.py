@@ -9,6 +9,8 @@ from controller.events.subscription import Message
 from controller.store import events
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from controller.store import Store
 
 
@@ -32,3 +34,7 @@ class StoredEvents:
         """Events behind an id, in order, at most `limit`."""
         with self.store.session() as session:
             return [Message(**row) for row in events.since(session, after, limit)]
+
+    def listen(self, heard: Callable[[], None]) -> Callable[[], None]:
+        """Call `heard` when another process stored events; what ends it."""
+        return self.store.listen(heard)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,7 +20,7 @@ from margrave.digest import File
 from margrave.errors import Conflict, MargraveError, Unreachable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from datetime import datetime
 
     from controller.publish.repository import Repository
@@ -32,10 +33,15 @@ MOST_LOST: Final = 100
 FIRST_DELAY: Final = 2  # seconds until the next try when a remote or a registry did not answer
 LAST_DELAY: Final = 60
 TIDY_EVERY: Final = 200  # commits
+# Another controller that dies leaves its work behind, and nobody wakes us for it.
+SHARED_PAUSE: Final = 5.0
+
+
+INTERRUPTED: Final = MargraveError("the controller ended while it published this; it goes on")
 
 
 class Publisher:
-    """The only one in this process that moves the branch; one thing at a time."""
+    """The only one that moves the branch, over all controllers; one thing at a time."""
 
     def __init__(
         self,
@@ -50,17 +56,12 @@ class Publisher:
         self._repository = repository
         self._images = Images(settings.registries)
         self._reader = Reader(store, repository, clock)
-        self._listeners: list[Callable[[str, frozenset[str]], None]] = []
-        self._one_at_a_time = threading.RLock()
+        self._lock = threading.RLock()
+        self._inside = False
         self._woken = threading.Event()
         self._waits: dict[str, tuple[datetime, int]] = {}  # request to next try and its delay
-        self._tried: set[str] = set()
         self._commits = 0
         self.problem = ""  # why Git could not be reached the last time; empty when it could
-
-    def on_head(self, listener: Callable[[str, frozenset[str]], None]) -> None:
-        """Call the listener with (commit, sites) whenever the head has moved."""
-        self._listeners.append(listener)
 
     def wake(self) -> None:
         """Something was queued or pushed: look now."""
@@ -73,37 +74,41 @@ class Publisher:
     def run(self, stop: threading.Event) -> None:
         """Work until told to stop; `wake` after setting the event ends the wait."""
         poll = durations.seconds(self._settings.git.poll_interval)
-        self.recover()
+        woken, looked = True, self._clock()
         while not stop.is_set():
             self._woken.clear()
             try:
-                self.refresh()
+                if woken or (self._clock() - looked).total_seconds() >= poll:
+                    looked = self._clock()
+                    self.refresh()
                 self.publish_all()
             except MargraveError as error:
                 LOG.warning("publishing pauses: %s", error)
             except Exception:  # a defect must not end the thread that all work goes through
                 LOG.exception("publishing pauses")
-            self._woken.wait(self._pause(poll))
+            woken = self._woken.wait(self._pause(poll))
 
     def recover(self) -> None:
-        """After a restart: what was being published is in Git, or goes back to the queue."""
-        with self._store.session() as session:
-            interrupted = requests.interrupted(session)
-        for request in interrupted:
-            self._tried.add(request)
-            with self._store.write() as session:
-                requests.move(session, request, RequestState.QUEUED, self._clock())
+        """What a process was publishing when it ended is in Git, or goes back to the queue.
+
+        Nobody else publishes meanwhile, so whatever is being published now was left behind.
+        """
+        with self._one_at_a_time():
+            with self._store.session() as session:
+                interrupted = requests.interrupted(session)
+            for request in interrupted:
+                self._ended(request, RequestState.QUEUED, INTERRUPTED)
 
     def refresh(self) -> str | None:
         """Make Git's head known here; the commit, or None before the first."""
-        with self._one_at_a_time:
+        with self._one_at_a_time():
             try:
                 head = self._repository.refresh()
             except Unreachable as error:
                 self.problem = str(error)
                 raise
             self.problem = ""
-            self._follow(head)
+            self._reader.follow(head)
             return head
 
     def publish_all(self) -> None:
@@ -113,7 +118,8 @@ class Publisher:
 
     def publish_next(self) -> bool:
         """Publish the request whose turn it is; False when none is due."""
-        with self._one_at_a_time:
+        with self._one_at_a_time():
+            self.recover()
             with self._store.write() as session:
                 request = requests.next_queued(session, self._not_due())
                 if request is None:
@@ -135,8 +141,22 @@ class Publisher:
                 return {}, note
             return {path: None if new is None else File(new)}, note
 
-        with self._one_at_a_time:
+        with self._one_at_a_time():
             return self._commit(files)
+
+    @contextmanager
+    def _one_at_a_time(self) -> Iterator[None]:
+        """Nobody else publishes or follows the branch, in this process or in another one."""
+        with self._lock:
+            if self._inside:
+                yield
+                return
+            with self._store.alone("publish"):
+                self._inside = True
+                try:
+                    yield
+                finally:
+                    self._inside = False
 
     def _settle(self, request: Mapping[str, Any]) -> None:
         """Publish a request and write what became of it."""
@@ -160,24 +180,21 @@ class Publisher:
 
     def _publish(self, request: Mapping[str, Any]) -> str | None:
         materials = Materials(self._store, self._images)
-        if request["id"] in self._tried:
+        if request["tried"]:
             done = self._already(request["id"])
             if done is not None:
                 return done
-        self._tried.add(request["id"])
 
         def files(head: str | None) -> tuple[Mapping[str, File | None], Note]:
             work = Work(self._repository, head, request, materials)
             return work.prepare(), work.note(self._clock())
 
-        commit = self._commit(files) or self._repository.head()
-        self._tried.discard(request["id"])
-        return commit
+        return self._commit(files) or self._repository.head()
 
     def _already(self, request: str) -> str | None:
         """The commit of a request that was tried before: the push may have come through."""
         head = self._repository.refresh()
-        self._follow(head)
+        self._reader.follow(head)
         return self._repository.commit_of_request(request, head) if head else None
 
     def _commit(
@@ -188,23 +205,17 @@ class Publisher:
             head = self._repository.refresh()
             changes, note = files(head)
             if not changes:
-                self._follow(head)
+                self._reader.follow(head)
                 return None
             new = build(self._repository.git, head, changes, note, self._settings.git.signing_key)
             if new is None:
-                self._follow(head)
+                self._reader.follow(head)
                 return None
             if self._repository.advance(head, new):
-                self._follow(new)
+                self._reader.follow(new)
                 self._tidy()
                 return new
         raise Conflict("others push to the branch without a pause", "try again in a while")
-
-    def _follow(self, head: str | None) -> None:
-        sites = self._reader.follow(head)
-        if head is not None and sites:
-            for listener in tuple(self._listeners):
-                listener(head, sites)
 
     def _ended(self, request: str, state: RequestState, error: MargraveError) -> None:
         told = {"class": "", "code": _code(error), "message": error.message, "cure": error.cure}
@@ -224,7 +235,8 @@ class Publisher:
         """Until the poll, or until the first request that waits is due again."""
         now = self._clock()
         due = [(until - now).total_seconds() for until, _ in self._waits.values()]
-        return max(0.1, min([float(poll), *due]))
+        longest = min(poll, SHARED_PAUSE) if self._store.shared else poll
+        return max(0.1, min([float(longest), *due]))
 
     def _tidy(self) -> None:
         self._commits += 1

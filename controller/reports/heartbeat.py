@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from controller.reports import told as telling
 from controller.reports.placed import Told
 from controller.store import commands, facts, fleet, reports
+from controller.store.batch import Page
 from controller.store.freshness import Moment, NodeStatus
 from controller.store.reports import Line
 from controller.store.shapes import stamp
@@ -40,7 +41,7 @@ def take(intake: Intake, site: str, beat: Heartbeat) -> dict[str, Any]:
 
 
 def _note(session: Session, line: Line, beat: Heartbeat, claim: Claim, moment: Moment) -> None:
-    told = Told(line.site, moment, adopts=True)
+    told = Told(line.site, moment, True, Page(session, line.site, moment))
     values: dict[str, Any] = {
         "last_seen": moment.now,
         "runner": line.runner,
@@ -54,9 +55,10 @@ def _note(session: Session, line: Line, beat: Heartbeat, claim: Claim, moment: M
         if node.name in known and fleet.tell_node(
             session, line.site, node.name, _node_values(node, beat.at, moment.now), moment.now
         ):
-            telling.tell_node(session, told, node.name)
+            telling.tell_node(told, node.name)
     if changed or moment.site(claim.last_seen) is not Freshness.FRESH:
-        telling.tell_site(session, told)
+        telling.tell_site(told)
+    told.page.write()
 
 
 def _node_values(node: HeartbeatNode, at: datetime, now: datetime) -> dict[str, Any]:

@@ -10,18 +10,20 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import TypeAdapter, ValidationError
 
 from controller.reports import placed
-from controller.reports.messages import EventKind, Time
+from controller.reports.messages import EventKind, LogData, OperationData, Time
 from controller.reports.placed import Told
 from controller.reports.told import HANDLERS
 from controller.store import fleet, reports
+from controller.store.batch import Page
 from controller.store.freshness import Moment
 from controller.store.reports import Line
 from margrave.errors import MargraveError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from controller.reports.messages import Batch, ReportedEvent
+    from controller.reports.told import Handler
     from controller.store import Session, Store
 
 PROTOCOL: Final = 1
@@ -52,35 +54,104 @@ class Intake:
         with self.store.write() as session:
             line = Line(site, batch.runner, batch.epoch)
             told = self._told(session, line)
-            following = reports.expected(session, line)
-            following = _begin(batch, following)
-            for event in batch.events:
-                if event.seq < following:
-                    continue
-                if event.seq > following:
-                    break
-                self._one(session, line, told, event)
-                following += 1
-            placed.settle(session, told)
-            reports.advance(session, line, following, told.now)
-        return following - 1
+            following = _begin(batch, reports.expected(session, line))
+            news = _news(batch.events, following)
+            read = [_read(event, told.now) for event in news]
+            if reports.attempt(session, lambda: _work(line, told, read)):
+                # The database refuses a value: once more, one by one, to find the event to reject.
+                told.undo({})
+                _work(line, told, read, careful=True)
+            reports.advance(session, line, following + len(news), told.now)
+        return following + len(news) - 1
 
     def _told(self, session: Session, line: Line) -> Told:
-        now = self.clock()
+        moment = Moment(self.clock(), self.period)
         adopts = line.epoch >= fleet.claim(session, line.site).epoch
         if adopts:
-            claim = {"last_seen": now, "runner": line.runner, "epoch": line.epoch}
+            claim = {"last_seen": moment.now, "runner": line.runner, "epoch": line.epoch}
             fleet.tell_site(session, line.site, claim)
             session.flush()
-        return Told(line.site, Moment(now, self.period), adopts)
+        return Told(line.site, moment, adopts, Page(session, line.site, moment))
 
-    def _one(self, session: Session, line: Line, told: Told, event: ReportedEvent) -> None:
-        moved = dict(told.moved)
-        finding = _finding_of(session, told, event)
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """An event as its kind reads it, or the finding why it cannot be read."""
+
+    event: ReportedEvent
+    at: datetime | None = None
+    handler: Handler | None = None
+    data: Any = None
+    finding: str = ""
+
+
+def _news(events: list[ReportedEvent], following: int) -> list[ReportedEvent]:
+    """What is new of a batch, without a gap."""
+    found: list[ReportedEvent] = []
+    for event in events:
+        if event.seq == following + len(found):
+            found.append(event)
+        elif event.seq > following:
+            break
+    return found
+
+
+def _read(event: ReportedEvent, now: datetime) -> Read:
+    handler = HANDLERS.get(event.kind) if isinstance(event.kind, str) else None
+    if handler is None:
+        return Read(event, finding=f"there is no kind {str(event.kind)[:60]!r}")
+    try:
+        at = _time(event.at, now)
+        return Read(event, at, handler, handler.model.model_validate(event.data))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = "/".join(str(part) for part in first["loc"])
+        return Read(event, finding=f"{place}: {first['msg']}" if place else str(first["msg"]))
+
+
+def _work(line: Line, told: Told, read: Sequence[Read], *, careful: bool = False) -> None:
+    """Apply events in order; those that cannot be are kept as rejected."""
+    deployments = {one.data.deployment for one in read if hasattr(one.data, "deployment")}
+    operations = {one.data.id for one in read if isinstance(one.data, OperationData)}
+    operations |= {one.data.operation for one in read if isinstance(one.data, LogData)}
+    told.page.read(deployments, operations)
+    for one in read:
+        finding = one.finding or _finding_of(told, one, careful=careful)
         if finding:
-            told.undo(moved)
-            body = json.dumps(event.model_dump(), default=str)
-            reports.reject(session, line, event.seq, body, finding, told.now)
+            body = json.dumps(one.event.model_dump(), default=str)
+            reports.reject(told.session, line, one.event.seq, body, finding, told.now)
+    told.page.write()
+    placed.settle(told)
+    told.page.write()
+
+
+def _finding_of(told: Told, one: Read, *, careful: bool) -> str:
+    """Apply an event; why it cannot be applied, or an empty text."""
+    assert one.handler is not None
+    assert one.at is not None
+    take, data, at = one.handler.take, one.data, one.at
+    if one.handler.light and not careful:
+        try:
+            take(told, data, at)
+        except MargraveError as error:
+            return str(error)
+        return ""
+
+    def step() -> None:
+        take(told, data, at)
+        told.page.write()
+
+    told.page.write()
+    told.page.look_again()
+    moved = dict(told.moved)
+    try:
+        finding = reports.attempt(told.session, step)
+    except MargraveError as error:
+        finding = str(error)
+    if finding:
+        told.undo(moved)
+    told.page.look_again()
+    return finding
 
 
 def _begin(batch: Batch, following: int) -> int:
@@ -91,22 +162,6 @@ def _begin(batch: Batch, following: int) -> int:
     if first and first.kind == EventKind.SNAPSHOT and first.seq == batch.first_seq:
         return batch.first_seq
     raise Gap(following)
-
-
-def _finding_of(session: Session, told: Told, event: ReportedEvent) -> str:
-    """Apply an event; why it cannot be read, or an empty text."""
-    handler = HANDLERS.get(event.kind) if isinstance(event.kind, str) else None
-    if handler is None:
-        return f"there is no kind {str(event.kind)[:60]!r}"
-    try:
-        at = _time(event.at, told.now)
-        return reports.attempt(session, lambda: handler(session, told, event.data, at))
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = "/".join(str(part) for part in first["loc"])
-        return f"{place}: {first['msg']}" if place else str(first["msg"])
-    except MargraveError as error:
-        return str(error)
 
 
 def _time(value: Any, now: datetime) -> datetime:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from controller.store import aggregate, deployments, documents, events, history, placements
+from controller.store import aggregate, deployments, documents
 from controller.store.words import EventKind
 from margrave.lifecycle import WORKING, Outcome, State, allowed
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from controller.reports.messages import PlacementData
     from controller.store import Session
+    from controller.store.batch import Page, Row
     from controller.store.deployments import Key
     from controller.store.freshness import Moment
-    from controller.store.placements import Stand
 
 UNKNOWN_APP = "unknown"  # of a deployment that Git has not told us of yet
 
@@ -25,14 +25,14 @@ UNKNOWN_APP = "unknown"  # of a deployment that Git has not told us of yet
 class Told:
     """Where and when a batch was taken in; an older epoch's reports are history only.
 
-    `keys` are the deployments that it has named so far, `moved` those whose state is still to be
-    brought in line: once at the end of the batch, however many of their placements moved.
+    `page` is what the batch touches, in memory; `moved` are the deployments whose state is still to
+    be brought in line: once at the end of the batch, however many of their placements moved.
     """
 
     site: str
     moment: Moment
     adopts: bool
-    keys: dict[str, Key] = field(default_factory=dict)
+    page: Page
     moved: dict[int, Key] = field(default_factory=dict)
 
     @property
@@ -40,31 +40,35 @@ class Told:
         """The time of receipt."""
         return self.moment.now
 
+    @property
+    def session(self) -> Session:
+        """For what is not on the page; write the page first where the two meet."""
+        return self.page.session
+
     def undo(self, moved: dict[int, Key]) -> None:
-        """An event was rejected: forget what it named, for its rows are undone too."""
-        self.keys.clear()
+        """An event was rejected and its rows are undone: forget what it did."""
+        self.page.forget()
         self.moved.clear()
         self.moved.update(moved)
 
 
-def apply(session: Session, told: Told, data: PlacementData, at: datetime) -> None:
+def apply(told: Told, data: PlacementData, at: datetime) -> None:
     """Take a placement's report in, and tell everybody."""
-    key = deployment(session, told, data.deployment, data.name)
-    before = placements.stand(session, key.key, data.node)
+    page = told.page
+    key = deployment(told, data.deployment, data.name)
+    before = page.standing(key, data.node)
     if data.to is not None:
-        history.add(session, key.key, _transition(data, before, at))
+        page.transition(key, _transition(data, before, at))
     if not told.adopts or (before is not None and before.incarnation > data.incarnation):
         return
-    keep(session, key, data, at)
-    shown = placements.resource(session, key.key, data.node, told.moment)
-    if shown is not None:
-        more = {"from": data.frm, "to": data.to, "actor": data.actor}
-        events.append(session, EventKind.PLACEMENT, {**shown, **more}, told.site, key.id, told.now)
+    page.place(key, data.node, data.incarnation, _present(key, data, at))
+    more = {"from": data.frm, "to": data.to, "actor": data.actor}
+    page.tell(EventKind.PLACEMENT, {**page.placement(key, data.node), **more}, key.id)
     told.moved[key.key] = key
 
 
-def keep(session: Session, key: Key, data: PlacementData, at: datetime) -> None:
-    """Write the placement's row as reported."""
+def _present(key: Key, data: PlacementData, at: datetime) -> dict[str, Any]:
+    """The placement's row as reported."""
     values: dict[str, Any] = {
         name: getattr(data, name)
         for name in (
@@ -97,31 +101,28 @@ def keep(session: Session, key: Key, data: PlacementData, at: datetime) -> None:
             "wanted_version": data.wanted_version,
         }
     values |= {"since": data.since or at, "updated_at": at}
-    placements.save(session, key.key, data.node, data.incarnation, values)
+    return values
 
 
-def settle(session: Session, told: Told) -> None:
+def settle(told: Told) -> None:
     """Bring the deployments that moved in line, and tell of those that changed."""
-    for key in told.moved.values():
-        if aggregate.settle(session, key.key, told.now):
-            session.flush()
-            shown = deployments.resource(session, key.key, told.moment)
-            events.append(session, EventKind.DEPLOYMENT, shown, told.site, key.id, told.now)
+    changed = aggregate.settle_all(told.session, list(told.moved), told.now)
+    if changed:
+        told.session.flush()
+        shown = deployments.resources(told.session, sorted(changed), told.moment)
+        for key in told.moved.values():
+            if key.key in changed:
+                told.page.tell(EventKind.DEPLOYMENT, shown[key.key], key.id)
     told.moved.clear()
 
 
-def deployment(session: Session, told: Told, deployment_id: str, name: str | None = None) -> Key:
+def deployment(told: Told, deployment_id: str, name: str | None = None) -> Key:
     """The deployment that a report names; one that only the runner knows is kept as such."""
-    found = told.keys.get(deployment_id)
-    if found is None:
-        found = deployments.find(session, deployment_id, told.site) or deployments.adopt(
-            session, deployment_id, told.site, name or deployment_id, UNKNOWN_APP, told.now
-        )
-        told.keys[deployment_id] = found
-    return found
+    found = told.page.key(deployment_id)
+    return found or told.page.adopt(deployment_id, name or deployment_id, UNKNOWN_APP)
 
 
-def _transition(data: PlacementData, before: Stand | None, at: datetime) -> dict[str, Any]:
+def _transition(data: PlacementData, before: Row | None, at: datetime) -> dict[str, Any]:
     assert data.to is not None
     revision, version = data.attempted
     return {
@@ -143,7 +144,7 @@ def _transition(data: PlacementData, before: Stand | None, at: datetime) -> dict
     }
 
 
-def _irregular(data: PlacementData, before: Stand | None) -> bool:
+def _irregular(data: PlacementData, before: Row | None) -> bool:
     """Whether the table does not know the transition, or it does not begin where we stood."""
     assert data.to is not None
     if not allowed(data.frm, data.to):

@@ -33,7 +33,7 @@ class Silence:
         before, self._before = self._before, now
         # At the first look nothing is known to have changed, and nobody has asked yet.
         changed = [] if before is None else [n for n in now if before.get(n, now[n]) != now[n]]
-        if changed:
+        if changed and self._store.leads():  # each controller looks, one tells
             self._tell(changed, moment)
 
     def _tell(self, names: list[str], moment: Moment) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from controller.reports import placed
 from controller.reports.messages import (
     CommandData,
     LogData,
+    Message,
     NodeData,
     OperationData,
     PlacementData,
@@ -16,81 +18,65 @@ from controller.reports.messages import (
 )
 from controller.store import (
     commands,
-    deployments,
-    events,
     fleet,
-    operations,
     placements,
-    requests,
 )
-from controller.store.words import Action, CommandState, EventKind
+from controller.store.words import CommandState, EventKind
 from margrave.errors import Refused
-from margrave.lifecycle import Kind, State
+from margrave.lifecycle import State
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
     from controller.reports.placed import Told
-    from controller.store import Session
-    from controller.store.deployments import Key
 
 REMOVED: Final = "it is in no snapshot of the runner any more"
 
 
-def placement(session: Session, told: Told, data: Any, at: datetime) -> None:
+def placement(told: Told, read: PlacementData, at: datetime) -> None:
     """A placement moved, or something beside its state changed."""
-    placed.apply(session, told, PlacementData.model_validate(data), at)
+    placed.apply(told, read, at)
 
 
-def operation(session: Session, told: Told, data: Any, at: datetime) -> None:
+def operation(told: Told, read: OperationData, at: datetime) -> None:
     """An operation began, went on, or ended."""
-    read = OperationData.model_validate(data)
-    known = operations.site_of(session, read.id)
-    if known not in (None, told.site):
+    known = told.page.operation(read.id)
+    if known is not None and known.site != told.site:
         raise Refused(f"operation {read.id} belongs to another site")
-    key = placed.deployment(session, told, read.deployment)
-    values = read.model_dump(exclude={"id", "deployment", "revision"})
-    values |= {"deployment": key.key, "site": told.site, "updated_at": at}
-    values["kind"] = operations.kind_of(session, read.id) or _kind(session, key, read)
-    operations.save(session, read.id, values)
-    shown = operations.get(session, read.id)
-    if shown is not None:
-        events.append(session, EventKind.OPERATION, shown, told.site, key.id, told.now)
+    key = placed.deployment(told, read.deployment)
+    values = read.model_dump(exclude={"id", "deployment"})
+    shown = told.page.operate(read.id, key, {**values, "updated_at": at})
+    told.page.tell(EventKind.OPERATION, shown, key.id)
 
 
-def log(session: Session, told: Told, data: Any, at: datetime) -> None:
+def log(told: Told, read: LogData, at: datetime) -> None:
     """Lines of an operation's log."""
-    read = LogData.model_validate(data)
     lines = read.lines + ([read.line] if read.line is not None else [])
-    if operations.site_of(session, read.operation) != told.site:
+    known = told.page.operation(read.operation)
+    if known is None or known.site != told.site:
         raise Refused(f"nobody told of operation {read.operation}")
-    operations.add_log(session, read.operation, lines, at)
-    shown = {"operation": read.operation, "lines": lines}
-    found = operations.get(session, read.operation)
-    uuid = found["deployment"] if found else None
-    events.append(session, EventKind.LOG, shown, told.site, uuid, told.now)
+    told.page.log(read.operation, lines, at)
+    told.page.tell(EventKind.LOG, {"operation": read.operation, "lines": lines}, known.uuid)
 
 
-def node(session: Session, told: Told, data: Any, at: datetime) -> None:
+def node(told: Told, read: NodeData, at: datetime) -> None:
     """A node is new, changed, or gone."""
     del at
-    read = NodeData.model_validate(data)
     if not told.adopts:
         return
     if read.removed:
-        if fleet.forget_node(session, told.site, read.name):
+        if fleet.forget_node(told.session, told.site, read.name):
             gone = {"site": told.site, "name": read.name, "removed": True}
-            events.append(session, EventKind.NODE, gone, told.site, None, told.now)
+            told.page.tell(EventKind.NODE, gone)
         return
-    if _keep_node(session, told, read):
-        tell_node(session, told, read.name)
+    if _keep_node(told, read):
+        tell_node(told, read.name)
 
 
-def site(session: Session, told: Told, data: Any, at: datetime) -> None:
+def site(told: Told, read: SiteData, at: datetime) -> None:
     """What holds the site, and how far it has come."""
     del at
-    read = SiteData.model_validate(data)
     if not told.adopts:
         return
     locked = read.locked
@@ -101,82 +87,73 @@ def site(session: Session, told: Told, data: Any, at: datetime) -> None:
         "halted": read.halted,
         "applied_commit": read.applied_commit,
     }
-    if fleet.tell_site(session, told.site, values):
-        tell_site(session, told)
+    if fleet.tell_site(told.session, told.site, values):
+        tell_site(told)
 
 
-def command(session: Session, told: Told, data: Any, at: datetime) -> None:
+def command(told: Told, read: CommandData, at: datetime) -> None:
     """A command is done or refused."""
-    read = CommandData.model_validate(data)
     if read.result is CommandState.PENDING:
         raise Refused("the result of a command is done or refused")
-    if not commands.acknowledge(session, told.site, read.id, read.result, read.detail or "", at):
+    done = (read.result, read.detail or "", at)
+    if not commands.acknowledge(told.session, told.site, read.id, *done):
         raise Refused(f"the site was given no command {read.id}")
 
 
-def snapshot(session: Session, told: Told, data: Any, at: datetime) -> None:
+def snapshot(told: Told, read: SnapshotData, at: datetime) -> None:
     """All that the runner knows: taken over as it stands, without history."""
-    read = SnapshotData.model_validate(data)
     if not told.adopts:
         return
-    seen: set[tuple[str, str]] = set()
-    for one in read.placements:
-        data_of_one = PlacementData.model_validate(one)
-        seen.add((data_of_one.deployment, data_of_one.node))
-        still = data_of_one.model_copy(update={"frm": None, "to": None})
-        placed.apply(session, told, still, at)
     for one in read.nodes:
-        node(session, told, one, at)
-    _forget_nodes(session, told, {NodeData.model_validate(one).name for one in read.nodes})
-    if read.site:
-        site(session, told, read.site, at)
-    _end_unknown(session, told, seen, at)
+        node(told, one, at)
+    _forget_nodes(told, {one.name for one in read.nodes})
+    told.session.flush()
+    told.page.look_again()
+    told.page.read([one.deployment for one in read.placements], ())
+    for placement_ in read.placements:
+        placed.apply(told, placement_.model_copy(update={"frm": None, "to": None}), at)
+    if read.site is not None and read.site.model_fields_set:  # an empty one says nothing
+        site(told, read.site, at)
+    told.page.write()
+    _end_unknown(told, {(one.deployment, one.node) for one in read.placements}, at)
 
 
-def tell_site(session: Session, told: Told) -> None:
+def tell_site(told: Told) -> None:
     """Store the event of a site as it now stands."""
-    session.flush()
-    shown = fleet.site(session, told.site, told.moment)
+    told.session.flush()
+    shown = fleet.site(told.session, told.site, told.moment)
     if shown is not None:
-        events.append(session, EventKind.SITE, shown, told.site, None, told.now)
+        told.page.tell(EventKind.SITE, shown)
 
 
-def tell_node(session: Session, told: Told, name: str) -> None:
+def tell_node(told: Told, name: str) -> None:
     """Store the event of a node as it now stands."""
-    session.flush()
-    shown = fleet.node(session, told.site, name, told.moment)
+    told.session.flush()
+    shown = fleet.node(told.session, told.site, name, told.moment)
     if shown is not None:
-        events.append(session, EventKind.NODE, shown, told.site, None, told.now)
+        told.page.tell(EventKind.NODE, shown)
 
 
-def _kind(session: Session, key: Key, read: OperationData) -> Kind:
-    """An operator's rollback is an update like any other on the node, and named as was asked."""
-    if read.kind is not Kind.UPDATE or read.revision is None or read.revision != key.revision:
-        return read.kind
-    if placements.running(session, key.key, read.node) == read.revision:
-        return read.kind  # a heal, or another secret
-    asked = requests.bringing(session, key.key)
-    return Kind.ROLLBACK if asked is Action.ROLLBACK else read.kind
-
-
-def _keep_node(session: Session, told: Told, read: NodeData) -> bool:
+def _keep_node(told: Told, read: NodeData) -> bool:
     values = read.model_dump(include={"address", "status", "last_seen", "labels", "capabilities"})
     known = {name: value for name, value in values.items() if value is not None}
-    return fleet.tell_node(session, told.site, read.name, known, told.now)
+    return fleet.tell_node(told.session, told.site, read.name, known, told.now)
 
 
-def _forget_nodes(session: Session, told: Told, known: set[str]) -> None:
-    for name in fleet.node_names(session, told.site) - known:
-        node(session, told, {"name": name, "removed": True}, told.now)
+def _forget_nodes(told: Told, known: set[str]) -> None:
+    for name in sorted(fleet.node_names(told.session, told.site) - known):
+        node(told, NodeData(name=name, removed=True), told.now)
 
 
-def _end_unknown(session: Session, told: Told, seen: set[tuple[str, str]], at: datetime) -> None:
+def _end_unknown(told: Told, seen: set[tuple[str, str]], at: datetime) -> None:
     """Placements that the runner no longer knows and Git no longer wants are gone.
 
     Those that Git wants stay as they were: a runner with a new state folder has not looked yet.
     """
-    for (uuid, node_name), stand in placements.standing(session, told.site).items():
-        key = deployments.find(session, uuid, told.site)
+    standing = placements.standing(told.session, told.site)
+    told.page.read([uuid for uuid, _ in standing], ())
+    for (uuid, node_name), stand in standing.items():
+        key = told.page.key(uuid)
         if (uuid, node_name) in seen or key is None or key.in_git:
             continue
         gone = PlacementData(
@@ -190,15 +167,28 @@ def _end_unknown(session: Session, told: Told, seen: set[tuple[str, str]], at: d
             to=State.DELETED,
             actor="runner",
         )
-        placed.apply(session, told, gone, at)
+        placed.apply(told, gone, at)
 
 
-HANDLERS: Final[dict[str, Callable[[Session, Told, Any, datetime], None]]] = {
-    "snapshot": snapshot,
-    "placement": placement,
-    "operation": operation,
-    "node": node,
-    "site": site,
-    "command": command,
-    "log": log,
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """How a kind of event is read and taken in.
+
+    One that is `light` refuses, when it does, before it has changed anything, and works on the page
+    alone; what the others do is undone by the database when they refuse.
+    """
+
+    model: type[Message]
+    take: Callable[[Told, Any, datetime], None]
+    light: bool = False
+
+
+HANDLERS: Final[dict[str, Handler]] = {
+    "snapshot": Handler(SnapshotData, snapshot),
+    "placement": Handler(PlacementData, placement, light=True),
+    "operation": Handler(OperationData, operation, light=True),
+    "node": Handler(NodeData, node),
+    "site": Handler(SiteData, site),
+    "command": Handler(CommandData, command),
+    "log": Handler(LogData, log, light=True),
 }

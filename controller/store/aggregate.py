@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import select
 
@@ -16,35 +16,58 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
 
+class Stand(NamedTuple):
+    """What counts of a placement."""
+
+    state: State
+    outcome: Outcome
+
+
 def settle(session: Session, key: int, now: datetime, *, awaited: bool = False) -> bool:
     """Bring a deployment's state and outcome in line with its placements; True when they changed.
 
     `awaited` is for a deployment whose document is not in Git yet but on its way there: it counts
     as wanted, so it is PENDING and not DELETED.
     """
+    return bool(settle_all(session, [key], now, awaited=awaited))
+
+
+def settle_all(
+    session: Session, keys: Sequence[int], now: datetime, *, awaited: bool = False
+) -> set[int]:
+    """The same for several deployments; the keys of those that changed."""
     session.flush()
-    row = session.get_one(Deployment, key)
-    newest = _newest_incarnations(session, key)
-    wanted = row.in_git or awaited
-    state = overall_state([one.state for one in newest], in_git=wanted)
-    outcome = _outcome(newest, state, wanted=wanted)
-    if (row.state, row.outcome) == (state, outcome):
-        return False
-    row.state, row.outcome, row.updated_at = state, outcome, now
-    row.deleted_at = (row.deleted_at or now) if state is State.DELETED else None
-    return True
+    stands = _newest_incarnations(session, keys)
+    changed = set()
+    for row in session.scalars(select(Deployment).where(Deployment.key.in_(keys))):
+        newest = stands.get(row.key, [])
+        wanted = row.in_git or awaited
+        state = overall_state([one.state for one in newest], in_git=wanted)
+        outcome = _outcome(newest, state, wanted=wanted)
+        if (row.state, row.outcome) == (state, outcome):
+            continue
+        row.state, row.outcome, row.updated_at = state, outcome, now
+        row.deleted_at = (row.deleted_at or now) if state is State.DELETED else None
+        changed.add(row.key)
+    return changed
 
 
-def _newest_incarnations(session: Session, key: int) -> list[Placement]:
-    rows = session.scalars(
-        select(Placement)
-        .where(Placement.deployment == key)
-        .order_by(Placement.node, Placement.incarnation)
-    )
-    return list({row.node: row for row in rows}.values())
+def _newest_incarnations(session: Session, keys: Sequence[int]) -> dict[int, list[Stand]]:
+    columns = (Placement.deployment, Placement.node, Placement.state, Placement.outcome)
+    query = select(*columns).where(Placement.deployment.in_(keys))
+    newest = {
+        (key, node): Stand(state, outcome)
+        for key, node, state, outcome in session.execute(
+            query.order_by(Placement.deployment, Placement.node, Placement.incarnation)
+        )
+    }
+    found: dict[int, list[Stand]] = {}
+    for (key, _), stand in newest.items():
+        found.setdefault(key, []).append(stand)
+    return found
 
 
-def _outcome(newest: Sequence[Placement], state: State, *, wanted: bool) -> Outcome:
+def _outcome(newest: Sequence[Stand], state: State, *, wanted: bool) -> Outcome:
     if state is State.DELETED:
         return Outcome.SUCCEEDED
     counted = [one for one in newest if not (wanted and one.state is State.DELETED)]

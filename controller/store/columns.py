@@ -16,6 +16,7 @@ from sqlalchemy import (
     LargeBinary,
     MetaData,
     String,
+    Table,
     Text,
 )
 from sqlalchemy.orm import DeclarativeBase, mapped_column
@@ -77,6 +78,13 @@ class Base(DeclarativeBase):
         list[Any]: JSON(none_as_null=True),
         str: String(255),
     }
+
+
+def table(kind: type[Base]) -> Table:
+    """The table of a mapped class, for many rows at once: the ORM's own way costs twice as much."""
+    found = kind.__table__
+    assert isinstance(found, Table)
+    return found
 
 
 def words(kind: type[StrEnum]) -> Enum:

@@ -94,6 +94,14 @@ def find(session: Session, deployment_id: str, site: str | None = None) -> Key |
     return _key(row) if row else None
 
 
+def find_all(session: Session, ids: Sequence[str], site: str) -> dict[str, Key]:
+    """The deployments of these ids at a site, by id."""
+    columns = (Deployment.key, Deployment.id, Deployment.site, Deployment.in_git, Deployment.state)
+    query = select(*columns, Deployment.revision, Deployment.version)
+    found = session.execute(query.where(Deployment.site == site, Deployment.id.in_(ids)))
+    return {row.id: Key(*row) for row in found}
+
+
 def adopt(
     session: Session, deployment_id: str, site: str, name: str, app: str, now: datetime
 ) -> Key:
@@ -122,6 +130,12 @@ def _key(row: Deployment) -> Key:
 def resource(session: Session, key: int, moment: Moment) -> dict[str, Any]:
     """The resource of one deployment."""
     return _shown(session, [session.get_one(Deployment, key)], moment)[0].resource
+
+
+def resources(session: Session, keys: Sequence[int], moment: Moment) -> dict[int, dict[str, Any]]:
+    """The resources of several deployments, by key."""
+    rows = session.scalars(select(Deployment).where(Deployment.key.in_(keys))).all()
+    return {one.key: one.resource for one in _shown(session, rows, moment)}
 
 
 def manifest(session: Session, key: int) -> str | None:

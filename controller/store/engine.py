@@ -5,19 +5,21 @@ from __future__ import annotations
 import threading
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.orm import Session
 
 from controller.store import schema
+from controller.store.sharing import Alone, Shared
 from margrave.errors import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from sqlalchemy import Connection, Engine
+    from sqlalchemy.engine import URL
 
 __all__ = ["Session", "Store"]  # the session is named by who queries with it
 
@@ -25,43 +27,81 @@ _WRITES = "margrave_writes"
 # A reader elsewhere (backup, a second process) may hold the file for a moment; longer is a fault.
 _BUSY_MILLISECONDS = 15_000
 
+POSTGRESQL: Final = "postgresql+psycopg"
+# Several controllers share a server that lets in a hundred by default.
+_POOL: Final = {"pool_size": 5, "max_overflow": 15, "pool_pre_ping": True, "pool_recycle": 1800}
+# A controller's machine that vanishes holds its locks until the server notices: half a minute.
+_SERVER: Final = (
+    "-c timezone=UTC -c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5"
+    " -c tcp_keepalives_count=3 -c idle_in_transaction_session_timeout=300000"
+)
+
 
 class Store:
     """The controller's database.
 
     `session()` reads; `write()` is one transaction that is committed at its end or undone by an
-    exception. Writers of this process wait for each other, so a transaction may read, decide and
-    write without anybody in between.
+    exception. Writers wait for each other, those of other processes too, so a transaction may read,
+    decide and write without anybody in between, and events are numbered in the order of commits.
     """
 
     def __init__(self, url: str) -> None:
+        parsed = make_url(url)
         self.url = url
-        self._engine = _open(url)
+        self._engine = _sqlite(parsed) if _is_sqlite(parsed) else _postgresql(parsed)
+        self._reading = self._engine
+        self._sharing = Alone()
+        if not _is_sqlite(parsed):
+            # What a page shows is of one moment, as it is on SQLite.
+            self._reading = self._engine.execution_options(isolation_level="REPEATABLE READ")
+            self._sharing = Shared(self._engine)
         self._writing = self._engine.execution_options(**{_WRITES: True})
         self._lock = threading.RLock()
         self._listeners: list[Callable[[], None]] = []
 
+    @property
+    def shared(self) -> bool:
+        """Whether other controllers may work on the same database."""
+        return self._sharing.shared
+
     @contextmanager
     def session(self) -> Iterator[Session]:
         """A session for reading; what it changes is not kept."""
-        with Session(self._engine, autoflush=False) as session:
+        with Session(self._reading, autoflush=False) as session:
             yield session
 
     @contextmanager
     def write(self) -> Iterator[Session]:
         """One transaction; afterwards those who asked for it are told that something changed."""
         with self._lock, Session(self._writing) as session, session.begin():
+            self._sharing.begin(session)
             yield session
+            self._sharing.end(session)
         for listener in tuple(self._listeners):
             listener()
+
+    @contextmanager
+    def alone(self, what: str) -> Iterator[None]:
+        """Do something that only one controller does at a time; Unreachable after a long wait."""
+        with self._sharing.alone(what):
+            yield
+
+    def leads(self) -> bool:
+        """Whether this process does what has to be done once for all controllers."""
+        return self._sharing.leads()
 
     def on_commit(self, listener: Callable[[], None]) -> None:
         """Call the listener after each committed write, on the writer's thread: be quick."""
         self._listeners.append(listener)
 
+    def listen(self, heard: Callable[[], None]) -> Callable[[], None]:
+        """Call `heard` when another process stored events, on a thread; what ends it."""
+        return self._sharing.listen(heard)
+
     def migrate(self) -> None:
         """Bring the schema to this version; nothing happens when it is there already."""
-        schema.upgrade(self._engine)
+        with self._sharing.alone("migrate"):
+            schema.upgrade(self._engine)
 
     def schema_problem(self) -> str:
         """Why this version cannot serve on the database, or an empty text."""
@@ -69,7 +109,7 @@ class Store:
 
     def copy_to(self, target: Path) -> None:
         """A consistent copy of the whole database while others go on writing; SQLite only."""
-        if self._engine.dialect.name != "sqlite":
+        if self.shared:
             raise Refused("the database is not SQLite", "back it up with the database's own tools")
         with self._engine.connect() as connection:
             raw = connection.connection.driver_connection
@@ -79,16 +119,27 @@ class Store:
 
     def close(self) -> None:
         """Give all connections back."""
+        self._sharing.close()
         self._engine.dispose()
 
 
-def _open(url: str) -> Engine:
-    parsed = make_url(url)
-    if parsed.get_backend_name() != "sqlite":
-        return create_engine(parsed, pool_pre_ping=True)
-    if parsed.database and parsed.database != ":memory:":
-        Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
-    engine = create_engine(parsed, connect_args={"check_same_thread": False})
+def _is_sqlite(url: URL) -> bool:
+    return url.get_backend_name() == "sqlite"
+
+
+def _postgresql(url: URL) -> Engine:
+    if url.get_backend_name() not in ("postgresql", "postgres"):
+        words = f"database.url: {url.get_backend_name()} is not a database that is known here"
+        raise Refused(words, "write sqlite:///FILE or postgresql://USER@HOST/DATABASE")
+    url = url.set(drivername=POSTGRESQL)
+    arguments = {"options": _SERVER, "connect_timeout": 10, "application_name": "margrave"}
+    return create_engine(url, connect_args=arguments, **_POOL)
+
+
+def _sqlite(url: URL) -> Engine:
+    if url.database and url.database != ":memory:":
+        Path(url.database).parent.mkdir(parents=True, exist_ok=True)
+    engine = create_engine(url, connect_args={"check_same_thread": False})
     event.listen(engine, "connect", _prepare)
     event.listen(engine, "begin", _begin)
     return engine

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import func, insert, select
 
+from controller.store.columns import table
 from controller.store.models import Event
 from controller.store.shapes import stamp
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from sqlalchemy.orm import Session
 
     from controller.store.words import EventKind
+
+TOLD: Final = "margrave_told"  # in session.info: this transaction stores events
 
 
 def append(
@@ -27,15 +30,31 @@ def append(
     now: datetime,
 ) -> None:
     """Store an event; `data` is the resource, to which the time is added where it has none."""
-    session.execute(
-        insert(Event).values(
-            event=kind,
-            at=now,
-            data={**data, "at": data.get("at") or stamp(now)},
-            site=site,
-            deployment=deployment,
-        )
-    )
+    append_all(session, [row(kind, data, site, deployment, now)])
+
+
+def append_all(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Store events in this order; each made by `row`."""
+    if rows:
+        session.info[TOLD] = True
+        session.connection().execute(insert(table(Event)), [dict(one) for one in rows])
+
+
+def row(
+    kind: EventKind,
+    data: Mapping[str, Any],
+    site: str | None,
+    deployment: str | None,
+    now: datetime,
+) -> dict[str, Any]:
+    """An event by column names."""
+    return {
+        "event": kind,
+        "at": now,
+        "data": {**data, "at": data.get("at") or stamp(now)},
+        "site": site,
+        "deployment": deployment,
+    }
 
 
 def newest_id(session: Session) -> int:

@@ -5,18 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, select
+from sqlalchemy import func, insert, select
 
+from controller.store.columns import table
 from controller.store.models import Deployment, Operation, OperationLog
 from controller.store.shapes import stamp
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Sequence
     from datetime import datetime
+    from types import SimpleNamespace
 
     from sqlalchemy.orm import Session
 
-    from margrave.lifecycle import Kind
 
 Row = tuple[tuple[int], dict[str, Any]]
 
@@ -32,32 +33,11 @@ class Wanted:
     sites: frozenset[str] | None = None
 
 
-def save(session: Session, operation_id: str, values: Mapping[str, Any]) -> None:
-    """Write an operation's present state; `values` by column names."""
-    row = session.scalar(select(Operation).where(Operation.id == operation_id))
-    if row is None:
-        row = Operation(id=operation_id)
-        session.add(row)
-    for name, value in values.items():
-        setattr(row, name, value)
-    session.flush()
-
-
-def site_of(session: Session, operation_id: str) -> str | None:
-    """The site whose runner told of an operation."""
-    return session.scalar(select(Operation.site).where(Operation.id == operation_id))
-
-
-def kind_of(session: Session, operation_id: str) -> Kind | None:
-    """The kind that an operation was told with first."""
-    return session.scalar(select(Operation.kind).where(Operation.id == operation_id))
-
-
 def get(session: Session, operation_id: str) -> dict[str, Any] | None:
     """The resource of one operation."""
     query = _joined().where(Operation.id == operation_id)
     row = session.execute(query).first()
-    return _shape(row[0], row[1]) if row else None
+    return shape(row[0], row[1]) if row else None
 
 
 def listing(session: Session, wanted: Wanted, *, after: int | None, limit: int) -> list[Row]:
@@ -75,21 +55,27 @@ def listing(session: Session, wanted: Wanted, *, after: int | None, limit: int) 
         query = query.where(Operation.site.in_(wanted.sites))
     if after is not None:
         query = query.where(Operation.number < after)
-    return [((row.number,), _shape(row, uuid)) for row, uuid in session.execute(query)]
+    return [((row.number,), shape(row, uuid)) for row, uuid in session.execute(query)]
 
 
-def add_log(session: Session, operation_id: str, lines: list[str], at: datetime) -> bool:
-    """Append lines to an operation's log; False when nobody told of the operation."""
-    number = session.scalar(select(Operation.number).where(Operation.id == operation_id))
-    if number is None:
-        return False
-    last = session.scalar(
-        select(func.max(OperationLog.chunk)).where(OperationLog.operation == number)
+def add_logs(session: Session, told: Sequence[tuple[str, list[str], datetime]]) -> None:
+    """Append lines to logs of operations that are stored: (operation's id, lines, time)."""
+    ids = {operation for operation, _, _ in told}
+    last = func.coalesce(func.max(OperationLog.chunk), 0)
+    query = (
+        select(Operation.id, Operation.number, last)
+        .outerjoin(OperationLog, OperationLog.operation == Operation.number)
+        .where(Operation.id.in_(ids))
+        .group_by(Operation.id, Operation.number)
     )
-    text = "".join(line.rstrip("\n") + "\n" for line in lines)
-    session.add(OperationLog(operation=number, chunk=(last or 0) + 1, at=at, lines=text.encode()))
-    session.flush()
-    return True
+    ends = {one: (number, chunk) for one, number, chunk in session.execute(query)}
+    rows = []
+    for operation, lines, at in told:
+        number, chunk = ends[operation]
+        ends[operation] = (number, chunk + 1)
+        text = "".join(line.rstrip("\n") + "\n" for line in lines)
+        rows.append({"operation": number, "chunk": chunk + 1, "at": at, "lines": text.encode()})
+    session.connection().execute(insert(table(OperationLog)), rows)
 
 
 def log(session: Session, operation_id: str) -> str:
@@ -115,7 +101,8 @@ def _joined() -> Any:
     return select(Operation, Deployment.id).join(Deployment, Deployment.key == Operation.deployment)
 
 
-def _shape(row: Operation, deployment_id: str) -> dict[str, Any]:
+def shape(row: Operation | SimpleNamespace, deployment_id: str) -> dict[str, Any]:
+    """The resource of the API."""
     return {
         "id": row.id,
         "deployment": deployment_id,

@@ -13,8 +13,9 @@ from controller.store.shapes import stamp
 from margrave.lifecycle import State
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from datetime import datetime
+    from types import SimpleNamespace
 
     from sqlalchemy import Row, Select
     from sqlalchemy.orm import Session
@@ -61,19 +62,6 @@ def standing(session: Session, site: str) -> dict[tuple[str, str], Stand]:
     return {(row.id, row.node): Stand(row.incarnation, row.state) for row in session.execute(query)}
 
 
-def save(
-    session: Session, key: int, node: str, incarnation: int, values: Mapping[str, Any]
-) -> None:
-    """Write an incarnation's present state; `values` by column names."""
-    row = session.get(Placement, (key, node, incarnation))
-    if row is None:
-        row = Placement(deployment=key, node=node, incarnation=incarnation)
-        session.add(row)
-    for name, value in values.items():
-        setattr(row, name, value)
-    session.flush()
-
-
 def of_deployments(
     session: Session, keys: Iterable[int], moment: Moment
 ) -> dict[int, list[dict[str, Any]]]:
@@ -82,18 +70,6 @@ def of_deployments(
     for row in session.execute(_newest(list(keys))):
         found.setdefault(row[0].deployment, []).append(_shown(row, moment))
     return found
-
-
-def resource(session: Session, key: int, node: str, moment: Moment) -> dict[str, Any] | None:
-    """The resource of the newest incarnation on one node."""
-    query = (
-        _joined()
-        .where(Placement.deployment == key, Placement.node == node)
-        .order_by(Placement.incarnation.desc())
-        .limit(1)
-    )
-    row = session.execute(query).first()
-    return _shown(row, moment) if row else None
 
 
 def count_on_node(session: Session, site: str, node: str) -> int:
@@ -134,7 +110,9 @@ def _shown(
     return shape(placement, deployment.id, deployment.site, freshness(status).value)
 
 
-def shape(row: Placement, deployment_id: str, site: str, fresh: str) -> dict[str, Any]:
+def shape(
+    row: Placement | SimpleNamespace, deployment_id: str, site: str, fresh: str
+) -> dict[str, Any]:
     """The resource of the API."""
     return {
         "deployment": deployment_id,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -41,6 +42,7 @@ class Works:
         self.settings = ControllerSettings.model_validate(
             {
                 "state": {"dir": str(folder)},
+                "database": {"url": os.environ.get("MARGRAVE_TEST_DATABASE_URL")},
                 "catalog": {"local_roots": [str(APPS), str(folder.parent)]},
                 "registries": [
                     {

@@ -1,4 +1,8 @@
-"""A controller on a database and repository of its own, with a clock that stands still."""
+"""A controller on a database and repository of its own, with a clock that stands still.
+
+What needs a database runs on SQLite and on PostgreSQL: on the second the modules of QUICK in
+`make test`, all of them in `make test-full`.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +22,48 @@ from controller.settings import ControllerSettings
 from controller.store import Store, access
 from controller.store.words import Role
 from tests.functional.controller.kit import PASSWORD, Api, Clock, Runner, add_site
+from tests.support import postgres
+
+# What speaks most to the database; each runs on PostgreSQL whenever it runs at all.
+QUICK = ("test_reports", "test_events", "test_deployments_publish", "test_api_deployments")
+ON_BOTH = {"parts", "works", "on_both"}
+DATABASE = "MARGRAVE_TEST_DATABASE_URL"
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Each test that needs a database, on both."""
+    if not ON_BOTH & set(metafunc.fixturenames):
+        return
+    quick = metafunc.module.__name__.rpartition(".")[2] in QUICK
+    postgresql = pytest.param("postgresql", marks=() if quick else pytest.mark.full)
+    metafunc.parametrize("database", ["sqlite", postgresql], indirect=True)
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[str]:
+    """The URL of a migrated database on a PostgreSQL of this run's own."""
+    with postgres.server() as server:
+        url = server.create()
+        store = Store(url)
+        store.migrate()
+        store.close()
+        yield url
+
+
+@pytest.fixture(autouse=True)
+def database(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str | None:
+    """The URL of an empty PostgreSQL database, or None for SQLite in the state folder."""
+    if getattr(request, "param", "sqlite") == "sqlite":
+        return None
+    url: str = request.getfixturevalue("postgresql")
+    postgres.empty(url)
+    monkeypatch.setenv(DATABASE, url)  # for tests.support.works, in processes of their own too
+    return url
+
+
+@pytest.fixture
+def on_both() -> None:
+    """Asked for by tests that make their database themselves."""
 
 
 @pytest.fixture
@@ -26,9 +72,13 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> ControllerSettings:
+def settings(tmp_path: Path, database: str | None) -> ControllerSettings:
     return ControllerSettings.model_validate(
-        {"state": {"dir": tmp_path / "state"}, "catalog": {"local_roots": [tmp_path]}}
+        {
+            "state": {"dir": tmp_path / "state"},
+            "catalog": {"local_roots": [tmp_path]},
+            "database": {"url": database},
+        }
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -210,6 +210,9 @@ class _Nothing:
 
     def since(self, after: int, limit: int) -> list[Message]:
         return []
+
+    def listen(self, heard: Callable[[], None]) -> Callable[[], None]:
+        return lambda: None
 
 
 def _with(parts: Parts, broker: Broker) -> Parts:

@@ -1,0 +1,199 @@
+"""A batch of reports in memory: what it touches is read at once, changed here, written at once.
+
+A runner that was away for a day brings thousands of events about a few hundred placements. One by
+one each would cost half a dozen statements; here all of them share as many.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from sqlalchemy import bindparam, insert, select, update
+
+from controller.store import deployments, events, operations, placements
+from controller.store.columns import table
+from controller.store.freshness import freshness
+from controller.store.models import Deployment, History, Node, Operation, Placement, Site
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from datetime import datetime
+
+    from sqlalchemy import Table
+    from sqlalchemy.orm import Session
+
+    from controller.store.deployments import Key
+    from controller.store.freshness import Moment
+    from controller.store.words import EventKind
+
+CHUNK: Final = 500  # names in one IN (…): databases take a few ten thousand
+T = TypeVar("T")
+Row = SimpleNamespace  # a row by column names
+
+
+class Page:
+    """What a batch of one site's reports touches."""
+
+    def __init__(self, session: Session, site: str, moment: Moment) -> None:
+        self.session = session
+        self._site = site
+        self._moment = moment
+        self._events: list[dict[str, Any]] = []
+        self._history: list[dict[str, Any]] = []
+        self._logs: list[tuple[str, list[str], datetime]] = []
+        self.forget()
+
+    def forget(self) -> None:
+        """Something was undone: read again what is asked for, and drop what was to be written."""
+        self._keys: dict[str, Key | None] = {}
+        self._placed: dict[tuple[int, str], Row] = {}
+        self._operations: dict[str, Row | None] = {}
+        self._fresh: dict[str, str] | None = None
+        self._clean()
+
+    def look_again(self) -> None:
+        """Nodes have changed: how fresh each is has to be judged anew."""
+        self._fresh = None
+
+    def read(self, ids: Iterable[str], operation_ids: Iterable[str]) -> None:
+        """Read what these deployments and operations are, all at once."""
+        for some in _chunks(set(ids) - self._keys.keys()):
+            found = deployments.find_all(self.session, some, self._site)
+            self._keys.update((one, found.get(one)) for one in some)
+            for row in self._rows(Placement, [key.key for key in found.values()]):
+                old = self._placed.get((row.deployment, row.node))
+                if old is None or old.incarnation < row.incarnation:
+                    self._placed[row.deployment, row.node] = row
+        for some in _chunks(set(operation_ids) - self._operations.keys()):
+            self._operations.update(dict.fromkeys(some))
+            columns = (*table(Operation).columns, Deployment.id.label("uuid"))
+            query = select(*columns).join(Deployment, Deployment.key == Operation.deployment)
+            for one in self.session.execute(query.where(Operation.id.in_(some))):
+                self._operations[one.id] = Row(**one._mapping)
+
+    def key(self, deployment_id: str) -> Key | None:
+        """The deployment of that id at this site, or None."""
+        self.read([deployment_id], ())
+        return self._keys[deployment_id]
+
+    def adopt(self, deployment_id: str, name: str, app: str) -> Key:
+        """A deployment that only the runner knows."""
+        now = self._moment.now
+        key = deployments.adopt(self.session, deployment_id, self._site, name, app, now)
+        self._keys[deployment_id] = key
+        return key
+
+    def standing(self, key: Key, node: str) -> Row | None:
+        """The newest incarnation on a node."""
+        self.read([key.id], ())
+        return self._placed.get((key.key, node))
+
+    def place(self, key: Key, node: str, incarnation: int, values: Mapping[str, Any]) -> None:
+        """Write an incarnation's present state, which becomes the newest one."""
+        row = self._placed.get((key.key, node))
+        mark = (key.key, node, incarnation)
+        if row is None or row.incarnation != incarnation:
+            row = Row(deployment=key.key, node=node, incarnation=incarnation)
+            self._placed[key.key, node] = row
+            self._new_placements[mark] = row
+        elif mark not in self._new_placements:
+            self._changed_placements[mark] = row
+        vars(row).update(values)
+
+    def placement(self, key: Key, node: str) -> dict[str, Any]:
+        """The resource of a placement as it now stands."""
+        fresh = self._freshness().get(node) or freshness(self._moment.node(None, None)).value
+        return placements.shape(self._placed[key.key, node], key.id, self._site, fresh)
+
+    def operation(self, operation_id: str) -> Row | None:
+        """An operation, whichever site's it is; `uuid` is its deployment's id."""
+        self.read((), [operation_id])
+        return self._operations[operation_id]
+
+    def operate(self, operation_id: str, key: Key, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Write an operation's present state; its resource."""
+        row = self.operation(operation_id)
+        if row is None:
+            row = Row(id=operation_id)
+            self._operations[operation_id] = row
+            self._new_operations[operation_id] = row
+        elif operation_id not in self._new_operations:
+            self._changed_operations[operation_id] = row
+        vars(row).update(values, site=self._site, deployment=key.key, uuid=key.id)
+        return operations.shape(row, key.id)
+
+    def log(self, operation_id: str, lines: list[str], at: datetime) -> None:
+        """Append lines to an operation's log."""
+        self._logs.append((operation_id, lines, at))
+
+    def transition(self, key: Key, row: Mapping[str, Any]) -> None:
+        """Append to the history; `row` by column names."""
+        self._history.append({"deployment": key.key, **row})
+
+    def tell(self, kind: EventKind, data: Mapping[str, Any], deployment: str | None = None) -> None:
+        """Append an event."""
+        self._events.append(events.row(kind, data, self._site, deployment, self._moment.now))
+
+    def write(self) -> None:
+        """Write everything, in a few statements."""
+        self._save(table(Placement), self._new_placements, self._changed_placements)
+        self._save(table(Operation), self._new_operations, self._changed_operations)
+        if self._logs:
+            operations.add_logs(self.session, self._logs)
+        if self._history:
+            self.session.connection().execute(insert(table(History)), self._history)
+        events.append_all(self.session, self._events)
+        self._clean()
+
+    def _clean(self) -> None:
+        self._new_placements: dict[tuple[int, str, int], Row] = {}
+        self._changed_placements: dict[tuple[int, str, int], Row] = {}
+        self._new_operations: dict[str, Row] = {}
+        self._changed_operations: dict[str, Row] = {}
+        self._events = []
+        self._history = []
+        self._logs = []
+
+    def _save(self, rows: Table, new: Mapping[Any, Row], changed: Mapping[Any, Row]) -> None:
+        keys = ("id",) if "id" in rows.columns else tuple(rows.primary_key.columns.keys())
+        names = [name for name in rows.columns.keys() if name != "number"]  # noqa: SIM118
+        connection = self.session.connection()
+        if new:
+            values = [{name: vars(row)[name] for name in names} for row in new.values()]
+            connection.execute(insert(rows), values)
+        if changed:
+            own = [rows.columns[name] == bindparam(f"own_{name}") for name in keys]
+            setting: dict[str, Any] = {name: bindparam(name) for name in names if name not in keys}
+            statement = update(rows).where(*own).values(setting)
+            values = [
+                {name: vars(row)[name] for name in setting}
+                | {f"own_{name}": vars(row)[name] for name in keys}
+                for row in changed.values()
+            ]
+            connection.execute(statement, values)
+
+    def _rows(self, kind: type[Placement], keys: Iterable[int]) -> Iterator[Row]:
+        for some in _chunks(keys):
+            query = select(table(kind)).where(kind.deployment.in_(some))
+            for one in self.session.execute(query):
+                yield Row(**one._mapping)
+
+    def _freshness(self) -> dict[str, str]:
+        if self._fresh is None:
+            query = (
+                select(Node.name, Node.status, Site.last_seen)
+                .join(Site, Site.name == Node.site)
+                .where(Node.site == self._site)
+            )
+            self._fresh = {
+                name: freshness(self._moment.node(status, seen)).value
+                for name, status, seen in self.session.execute(query)
+            }
+        return self._fresh
+
+
+def _chunks(names: Iterable[T]) -> Iterator[list[T]]:
+    known = list(names)
+    for begin in range(0, len(known), CHUNK):
+        yield known[begin : begin + CHUNK]
