@@ -6,6 +6,8 @@ Everything in it can be had again from the remote: whatever is wrong with it, it
 from __future__ import annotations
 
 import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -14,12 +16,15 @@ import git
 from margrave.errors import Unreachable
 from runner.source.access import Access
 
-__all__ = ["Access", "Clone"]
+__all__ = ["BROKEN", "Access", "Clone"]
 
 _HEAD: Final = "refs/remotes/origin/head"
 # Keeps the commit that was verified last from being tidied away after a force-push.
 _VERIFIED: Final = "refs/margrave/verified"
 _SECONDS: Final = 120
+_MISSING: Final = 128
+# What reading a damaged clone raises: Git's own words, missing objects, truncated files.
+BROKEN: Final = (git.GitError, git.exc.ODBError, ValueError, KeyError, OSError)
 
 
 class Clone:
@@ -36,11 +41,14 @@ class Clone:
         text = self._run(git.Git(), "ls-remote", "--", self._access.remote, ref)
         return text.split()[0] if text.strip() else None
 
-    def fetch(self) -> str:
-        """Bring the branch here, in one process; its commit."""
+    def fetch(self, *, history: bool = True) -> str:
+        """Bring the branch here, in one process; its commit.
+
+        Without `history` a new clone begins at the newest commit, where the remote can do that.
+        """
         try:
-            self._fetch()
-        except (git.GitError, OSError) as error:
+            self._fetch(self._depth(history=history))
+        except BROKEN as error:
             self._fetch_anew(error)
         return self.repository.commit(_HEAD).hexsha
 
@@ -50,13 +58,21 @@ class Clone:
 
     def holds(self, commit: str) -> bool:
         """Whether the commit is here."""
-        return self._answers("cat-file", "-e", f"{commit}^{{commit}}")
+        return self._status("cat-file", "-e", f"{commit}^{{commit}}", known=_MISSING) == 0
 
     def leads_to(self, older: str, newer: str) -> bool:
-        """Whether the newer commit has the older one in its history."""
+        """Whether the newer commit has the older one in its history; BROKEN if none can tell."""
         if older == newer:
             return True
-        return self._answers("merge-base", "--is-ancestor", older, newer)
+        if not self.holds(older):
+            # A clone that was made anew begins at its newest commit: the rest is asked for now.
+            if self._is_shallow():
+                self._fetch(("--unshallow",))
+            if not self.holds(older):
+                # A clone with a hole must not pass for a history that was rewritten.
+                self._local("rev-list", "--quiet", newer, "--")
+                return False
+        return self._status("merge-base", "--is-ancestor", older, newer) == 0
 
     def mark_verified(self, commit: str) -> None:
         """Remember the commit, so that a later fetch can be compared with it."""
@@ -65,20 +81,41 @@ class Clone:
     def log(self, *arguments: str, config: tuple[str, ...] = ()) -> str:
         """`git log` in the clone."""
         words = [word for entry in config for word in ("-c", entry)]
-        return self._run(self.repository.git, *words, "log", *arguments)
+        return self._local(*words, "log", *arguments)
+
+    def graph(self, *revisions: str) -> dict[str, tuple[str, ...]]:
+        """Commits and their parents, children before parents."""
+        text = self._local("rev-list", "--topo-order", "--parents", *revisions, "--")
+        rows = (line.split() for line in text.splitlines())
+        return {commit: tuple(parents) for commit, *parents in rows}
+
+    def differences(
+        self, graph: Mapping[str, tuple[str, ...]], paths: Sequence[str]
+    ) -> Iterator[str]:
+        """For each commit and each of its parents: the commit, then the paths that differ."""
+        with tempfile.TemporaryFile() as pairs:
+            for commit, parents in graph.items():
+                lines = [f"{commit} {parent}\n" for parent in parents] or [f"{commit}\n"]
+                pairs.writelines(line.encode() for line in lines)
+            pairs.seek(0)
+            text = self._local(
+                "diff-tree", "--stdin", "--root", "--always", "-r", "-z", "--name-only",
+                "--no-renames", "--", *paths, istream=pairs.fileno(),
+            )  # fmt: skip
+        return filter(None, text.split("\0"))
 
     def tidy(self) -> None:
         """Pack what has gathered; call it when nothing is waiting."""
         try:
             self.repository.git.gc("--quiet")
-        except (git.GitError, OSError):
+        except BROKEN:
             # A clone that cannot be packed is of no use: it is made anew by the next fetch.
             self.discard()
 
     def discard(self) -> None:
         """Throw the clone away; the next fetch makes it anew."""
         self.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._remove()
 
     def close(self) -> None:
         """End the helper processes that read objects."""
@@ -98,13 +135,29 @@ class Clone:
         try:
             return git.Repo(self._folder)
         except (git.InvalidGitRepositoryError, git.NoSuchPathError):
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self._remove()
             return git.Repo.init(self._folder, mkdir=True, bare=True)
 
-    def _fetch(self) -> None:
+    def _remove(self) -> None:
+        shutil.rmtree(self._folder, ignore_errors=True)
+        if self._folder.is_file():
+            self._folder.unlink()
+
+    def _depth(self, *, history: bool) -> tuple[str, ...]:
+        if history:
+            return ("--unshallow",) if self._is_shallow() else ()
+        # Loose or packed: a clone that was fetched into has refs. Asking Git would take longer.
+        begun = any((self._folder / one).exists() for one in (_HEAD, "packed-refs"))
+        return () if begun else ("--depth=1",)
+
+    def _is_shallow(self) -> bool:
+        return (self._folder / "shallow").exists()
+
+    def _fetch(self, depth: Sequence[str] = ()) -> None:
         refspec = f"+refs/heads/{self._access.branch}:{_HEAD}"
         self.repository.git.fetch(
-            "--quiet", "--no-tags", "--no-write-fetch-head", "--", self._access.remote, refspec,
+            "--quiet", "--no-tags", "--no-write-fetch-head", *depth, "--", self._access.remote,
+            refspec,
             kill_after_timeout=_SECONDS,
         )  # fmt: skip
         self.repository.commit(_HEAD).tree.binsha  # noqa: B018 - reads the objects it needs
@@ -117,9 +170,13 @@ class Clone:
             ) from cause
         self.discard()
         try:
-            self._fetch()
-        except (git.GitError, OSError) as error:
+            self._fetch()  # whole: not every remote gives a part
+        except BROKEN as error:
             raise self._unreachable(error) from error
+
+    def _local(self, *words: str, istream: int | None = None) -> str:
+        """Ask the clone alone; git.GitError when it is broken."""
+        return str(self.repository.git.execute(["git", *words], istream=istream))
 
     def _run(self, runner: git.Git, *words: str) -> str:
         try:
@@ -133,11 +190,15 @@ class Clone:
         except git.GitError as error:
             raise self._unreachable(error) from error
 
-    def _answers(self, *words: str) -> bool:
-        status, _, _ = self.repository.git.execute(
-            ["git", *words], with_extended_output=True, with_exceptions=False
+    def _status(self, *words: str, known: int = 1) -> int:
+        """The exit status of a question whose no is 1, or another known one; else GitError."""
+        command = ["git", *words]
+        status, _, said = self.repository.git.execute(
+            command, with_extended_output=True, with_exceptions=False
         )
-        return status == 0
+        if status not in {0, 1, known}:
+            raise git.GitCommandError(command, status, said)
+        return int(status)
 
     def _unreachable(self, error: Exception) -> Unreachable:
         said = str(getattr(error, "stderr", "") or error).strip()

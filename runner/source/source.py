@@ -7,10 +7,11 @@ from collections.abc import Iterable
 import git
 
 from margrave.errors import MargraveError, UnsafeArchive
-from runner.source import signatures, subtree
-from runner.source.clone import Clone
+from runner.source import subtree
+from runner.source.clone import BROKEN, Clone
 from runner.source.components import Components
 from runner.source.desired import Desired, Halted
+from runner.source.signatures import Signatures
 
 
 class Source:
@@ -22,7 +23,7 @@ class Source:
         self._site = site
         self._clone = clone
         self._components = components
-        self._allowed_signers = allowed_signers
+        self._signatures = Signatures(clone, site, allowed_signers) if allowed_signers else None
 
     def has_moved(self, commit: str | None) -> bool:
         """Whether the remote's head is another one: cheap, nothing is fetched."""
@@ -33,10 +34,10 @@ class Source:
 
         `accepted` is a commit that a person took although it rewrites history.
         """
-        head = self._clone.fetch()
+        head = self._clone.fetch(history=self._signatures is not None)
         try:
             return self._verify(head, last, accepted)
-        except (git.GitError, ValueError, KeyError, OSError) as error:
+        except BROKEN as error:
             # What was fetched cannot be read: the clone is broken, and the next tick makes it anew.
             self._clone.discard()
             raise MargraveError(f"the clone cannot be read: {error}", "it is made anew") from error
@@ -61,6 +62,9 @@ class Source:
 
     def _verify(self, head: str, last: Desired | None, accepted: str | None) -> Desired:
         self._refuse_rewritten(head, last, accepted)
+        if self._signatures is not None:
+            # Also where the content is as it was: who put it back must be trusted all the same.
+            self._signatures.check(head)
         tree = self._clone.commit(head).tree
         wanted = subtree.subtree_id(tree, self._site)
         if last is not None and last.tree == wanted and self._has_components(last):
@@ -74,8 +78,6 @@ class Source:
         findings += more
         if findings:
             raise Halted(head, "; ".join(str(one) for one in findings), "mend it and push")
-        if self._allowed_signers:
-            signatures.check(self._clone, head, self._site, self._allowed_signers)
         desired = Desired(head, wanted, deployments, site, self._components.folder, texts, own)
         self._take_components(desired, tree)
         self._clone.mark_verified(head)
