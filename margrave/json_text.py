@@ -108,9 +108,12 @@ def _float(text: str) -> float:
 
 
 def _check_depth(value: Any) -> None:
-    """RecursionError where later walks through the value would meet it; without recursion."""
-    level, below = 0, [value]
+    """RecursionError where later walks would meet it, ValueError where they would take too long."""
+    level, count, below = 0, 0, [value]
     while below:
+        count += len(below)
+        if count > yaml_text.COUNT_LIMIT:
+            raise ValueError(f"holds more than {yaml_text.COUNT_LIMIT} values | split it")
         level += 1
         if level > _DEPTH:
             raise RecursionError

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from margrave.yaml_text import Parsed
 
 OURS: Final = "x-margrave-extensions"
-_TOLD: Final = 50
+TOLD: Final = 50
 _EXTENSION_CURE: Final = (
     "extensions are named x-<name>-extensions, and stand in a description, a specification,"
     " a profile or a component"
@@ -81,7 +81,7 @@ def findings_of(parsed: Parsed, model: type[Model]) -> tuple[Model | None, list[
         return model.model_validate(value), []
     except ValidationError as error:
         # Nobody reads more than these; suggestions for thousands of wrong keys would take seconds.
-        told = error.errors(include_url=False)[:_TOLD]
+        told = error.errors(include_url=False)[:TOLD]
         return None, _told_once(_finding(parsed, model, one) for one in told)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from margrave.documents._reading import TOLD
 from margrave.documents.generations import (
     _capabilities,
     _deployment,
@@ -58,7 +59,7 @@ def told(kind: Kind, parsed: Parsed, again: Callable[[Parsed], list[Finding]]) -
     found = [_head(parsed, kind, generation, draft)]
     found += [
         parsed.finding(one.path, one.message, one.cure, "generation")
-        for one in (*draft.notes, *draft.left)
+        for one in (*draft.notes[:TOLD], *draft.left[:TOLD])
     ]
     left = [pointer(one.path) + "/" for one in draft.left]
     mended = replace(parsed, value=draft.value)
