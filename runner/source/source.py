@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import git
 
+from margrave.documents.deployment import Deployment
 from margrave.errors import MargraveError, UnsafeArchive
 from runner.source import subtree
 from runner.source.clone import BROKEN, Clone
@@ -74,7 +75,8 @@ class Source:
                 last.site_text,
             )  # fmt: skip
         texts, own, findings = subtree.read_texts(tree, self._site)
-        deployments, site, more = subtree.read_documents(texts, own, self._site)
+        known = self._read_before(last)
+        deployments, site, more = subtree.read_documents(texts, own, self._site, known)
         findings += more
         if findings:
             raise Halted(head, "; ".join(str(one) for one in findings), "mend it and push")
@@ -82,6 +84,13 @@ class Source:
         self._take_components(desired, tree)
         self._clone.mark_verified(head)
         return desired
+
+    def _read_before(self, last: Desired | None) -> dict[tuple[str, str], Deployment]:
+        """The last documents by path and text; one under another name was refused then."""
+        if last is None:
+            return {}
+        paths = {f"deployments/{self._site}/{one.id}.yaml": one for one in last.deployments}
+        return {(path, last.texts.get(path, "")): one for path, one in paths.items()}
 
     def _refuse_rewritten(self, head: str, last: Desired | None, accepted: str | None) -> None:
         if last is None or self._clone.leads_to(last.commit, head):

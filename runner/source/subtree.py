@@ -46,14 +46,21 @@ def read_texts(tree: git.Tree, site: str) -> tuple[dict[str, str], str | None, l
 
 
 def read_documents(
-    texts: Mapping[str, str], site_text: str | None, site: str
+    texts: Mapping[str, str],
+    site_text: str | None,
+    site: str,
+    known: Mapping[tuple[str, str], Deployment] | None = None,
 ) -> tuple[tuple[Deployment, ...], SiteDocument, list[Finding]]:
-    """The documents as values, with every finding of every one of them."""
+    """The documents as values, with every finding of every one of them.
+
+    `known` are documents that were read before, by path and text: one change among a thousand
+    documents costs one.
+    """
     findings: list[Finding] = []
     deployments = []
     for path, text in sorted(texts.items()):
         try:
-            deployment = read_deployment(text, path)
+            deployment = (known or {}).get((path, text)) or read_deployment(text, path)
         except DocumentError as error:
             findings += error.findings
             continue

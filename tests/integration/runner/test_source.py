@@ -67,6 +67,23 @@ def test_a_commit_elsewhere_keeps_the_very_same_documents(
     assert after.deployments is before.deployments
 
 
+def test_one_changed_document_is_read_and_the_others_stay(
+    source: Source, repository: Repository
+) -> None:
+    """A push to one of a thousand deployments costs one."""
+    other = STOREFRONT.replace("3f", "4f", 1)
+    repository.deploy("1.0.0", name="other", identifier=other)
+    repository.push()
+    before = source.fetch(None, None)
+    repository.deploy("1.1.0", number=1)
+    repository.push()
+    after = source.fetch(before, None)
+    assert after.deployment(other) is before.deployment(other)
+    changed = after.deployment(STOREFRONT)
+    assert changed is not None
+    assert changed.version == "1.1.0"
+
+
 @pytest.mark.parametrize(
     ("path", "text", "words"),
     [
