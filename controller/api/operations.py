@@ -9,11 +9,13 @@ from flask import Response
 from controller.access.identity import Role
 from controller.api import paging
 from controller.api.call import Call
-from controller.api.problems import not_found
+from controller.api.problems import invalid, not_found
 from controller.api.routes import Route
 from controller.events import stream
 from controller.events.subscription import Message
 from controller.store import operations
+from controller.store.words import OperationState
+from margrave.findings import Finding, did_you_mean
 
 if TYPE_CHECKING:
     from controller.store import Session
@@ -29,7 +31,7 @@ def listed(call: Call) -> dict[str, Any]:
         _lower(args.get("deployment")),
         args.get("site"),
         args.get("node"),
-        args.get("state"),
+        _state(args.get("state")),
         call.who.sites,
     )
     with call.parts.store.session() as session:
@@ -74,6 +76,14 @@ def its_events(call: Call, operation: str) -> Response:
         last=lambda message: message.event in ("end", "error"),
         name=_named,
     )
+
+
+def _state(word: str | None) -> str | None:
+    known = [state.value for state in OperationState]
+    if word is not None and word not in known:
+        cure = did_you_mean(word, known)
+        raise invalid([Finding("/state", f'"{word[:40]}" is not one', cure)])
+    return word
 
 
 def _lower(text: str | None) -> str | None:

@@ -155,7 +155,7 @@ class Change:
                 cure = did_you_mean(name, parameters)
                 words = "is no parameter of the document"
                 raise DocumentError(
-                    [Finding(pointer(["parameters", name]), words, cure, "unknown")]
+                    [Finding(pointer(["parameters", name]), words, cure, "unknown-key")]
                 )
         return parameters
 

@@ -165,3 +165,11 @@ def test_an_operations_artifacts(harbor: Runner, parts: Parts, viewer: Api):
     }
     assert viewer.get(f"/artifacts/{operation}.zork").status_code == 404
     assert viewer.get(f"/artifacts/{uuid.uuid4()}").status_code == 404
+
+
+def test_a_state_that_is_none_is_a_finding(viewer: Api):
+    """Of operations as of deployments and requests."""
+    for what in ("operations", "deployments", "requests"):
+        answer = viewer.get(f"/{what}?state=zork")
+        assert answer.status_code == 422
+        assert [one["pointer"] for one in answer.json["errors"]] == ["/state"]
