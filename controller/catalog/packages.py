@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
 from margrave import digest
+from margrave.compose_files import strays
 from margrave.documents.description import read_description
 from margrave.errors import DocumentError, UnsafeArchive
 from margrave.findings import Finding, Severity
@@ -96,6 +97,11 @@ def _whole(
             if profile.type == "compose" and COMPOSE not in files:
                 words = f'the folder "{component.path}" holds no {COMPOSE}'
                 findings.append(Finding(pointer, words, "put one at its root", file=file))
+            elif profile.type == "compose":
+                texts = {path: one.data for path, one in files.items()}
+                findings += [
+                    Finding(pointer, str(stray), stray.cure, file=file) for stray in strays(texts)
+                ]
     return Package(
         folder,
         description.id,

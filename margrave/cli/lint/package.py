@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from margrave import digest, yaml_text
 from margrave.cli.lint.documents import read_file
 from margrave.cli.lint.files import content, is_folder
+from margrave.compose_files import strays
 from margrave.documents._reading import OURS
 from margrave.documents.description import read_description
 from margrave.errors import DocumentError, UnsafeArchive
@@ -14,8 +15,10 @@ from margrave.linting import Kind, Read
 from margrave.linting.repository import COMPOSE_FILE
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
+    from margrave.digest import File
     from margrave.documents.description import ApplicationDescription
     from margrave.findings import Finding
 
@@ -51,7 +54,7 @@ def _component(base: Path, path: str, kind: str) -> list[tuple[str, str]]:
     if kind == "compose" and COMPOSE_FILE not in files:
         return [(f"{path} holds no {COMPOSE_FILE}", "a compose component has one at its root")]
     if kind == "compose":
-        return compose(files[COMPOSE_FILE].data, f"{path}/{COMPOSE_FILE}")
+        return compose(files[COMPOSE_FILE].data, f"{path}/{COMPOSE_FILE}") + leading_out(files)
     return []
 
 
@@ -71,6 +74,12 @@ def compose(data: bytes, name: str) -> list[tuple[str, str]]:
     if not isinstance(value, dict) or not isinstance(value.get("services"), dict):
         return [(f"{name} has no services", "write what to run below services:")]
     return []
+
+
+def leading_out(files: Mapping[str, File]) -> list[tuple[str, str]]:
+    """Paths by which Compose would read what is not the component's, and what would help."""
+    found = strays({path: one.data for path, one in files.items()})
+    return [(str(stray), stray.cure) for stray in found]
 
 
 def folder_digest(path: Path) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from margrave import digest, names
 from margrave.cli.lint.documents import read_file
 from margrave.cli.lint.files import content, is_file, is_folder, listed, wrong
-from margrave.cli.lint.package import compose
+from margrave.cli.lint.package import compose, leading_out
 from margrave.errors import UnsafeArchive
 from margrave.findings import Finding, Severity
 from margrave.linting import Kind
@@ -93,6 +93,6 @@ def _content(path: Path, findings: list[Finding]) -> Content:
         cure = "components never change: add a new folder"
         findings.append(wrong(path, f"its content is {found}", cure, "component"))
     if COMPOSE_FILE in files:
-        for text, cure in compose(files[COMPOSE_FILE].data, COMPOSE_FILE):
+        for text, cure in compose(files[COMPOSE_FILE].data, COMPOSE_FILE) + leading_out(files):
             findings.append(wrong(path / COMPOSE_FILE, text, cure, "component"))
     return Content(found, frozenset(files))

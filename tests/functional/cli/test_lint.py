@@ -252,3 +252,16 @@ def test_fix_leaves_components_alone(run: Run, repository: Path) -> None:
 
     assert ran.json["mended"] == []
     assert (component / "margo.yaml").read_text() == "apiVersion: margo.org/v1-alpha1\n"
+
+
+def test_a_compose_file_reads_its_own_files_only(run: Run, registry: Path) -> None:
+    """What Compose would read before any policy is asked is told with its place and a cure."""
+    file = registry / "storefront/1.0.0/compose/compose.yaml"
+    file.write_text("services: {web: {image: r/web, env_file: ../../x}}\n")
+
+    ran = run("lint", "-o", "json", str(registry / "storefront/1.0.0"))
+
+    assert ran.code == 1
+    [found] = ran.json["findings"]
+    assert 'services.web.env_file: "../../x" leads out of the component' in found["message"]
+    assert found["cure"] == "put the file into the component's folder"

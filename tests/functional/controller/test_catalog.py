@@ -99,6 +99,7 @@ def test_changed_version_is_not_overwritten(works: Works, source: Path) -> None:
         (lambda folder: (folder / "compose" / "compose.yaml").unlink(), "no folder"),
         (lambda folder: _path(folder, "../1.0.0/compose"), "leads out of the package"),
         (lambda folder: _path(folder, "./none"), "no folder"),
+        (lambda folder: _env_file(folder, "/etc/shadow"), "leads out of the component"),
     ],
 )
 def test_hostile_packages(works: Works, source: Path, spoil: object, words: str) -> None:
@@ -171,3 +172,8 @@ def test_source_that_is_gone(works: Works, source: Path) -> None:
 def _path(folder: Path, path: str) -> None:
     file = folder / "margo.yaml"
     file.write_text(file.read_text().replace("path: ./compose", f"path: {path}"))
+
+
+def _env_file(folder: Path, path: str) -> None:
+    file = folder / "compose" / "compose.yaml"
+    file.write_text(f"services: {{web: {{image: web, env_file: {path}}}}}\n")
