@@ -13,6 +13,7 @@ from flask import Flask
 
 import webhook
 from margrave import durations
+from margrave.errors import Unreachable
 from margrave.secret import Secret
 from runner.desk import Desk
 from runner.execute import AnsibleExecutor
@@ -42,6 +43,8 @@ from runner.web.status import Status
 
 # After a hint Git is left alone for so long: a burst of hints is one fetch and one question.
 _GATHER_SECONDS: Final = 1.0
+# A remote that is down is asked ever more rarely, up to every eighth interval.
+_SLOWEST_POLL: Final = 8
 
 
 class Ground:
@@ -112,7 +115,11 @@ class Work:
         self.looked_at: datetime | None = None  # when the newest answer of Git was asked for
         self._clock = ground.clock
         self.git = Repeater(
-            "git", durations.seconds(settings.poll.interval), self._look, gather=_GATHER_SECONDS
+            "git",
+            durations.seconds(settings.poll.interval),
+            self._look,
+            gather=_GATHER_SECONDS,
+            slowest=_SLOWEST_POLL,
         )
         seconds = ground.period.total_seconds()
         self.observe = Repeater("observe", seconds, lambda _: self.observer.look())
@@ -128,8 +135,10 @@ class Work:
 
     def _look(self, hinted: bool) -> None:
         before, began = self.watch.desired(), self._clock()
-        if not isinstance(self.watch.look(hinted=hinted), Waiting):
-            self.looked_at = began
+        outcome = self.watch.look(hinted=hinted)
+        if isinstance(outcome, Waiting):
+            raise Unreachable(outcome.reason)
+        self.looked_at = began
         if self.watch.desired() is not before:
             self.woken.set()
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
+from margrave.errors import MargraveError
 from runner.ports import Clock
 from runner.reconcile.outcomes import Again, Outcome, Waiting
 from runner.reconcile.steps import STEPS, Parts, Tick
@@ -93,7 +94,8 @@ class Repeater:
     """Does something at the start, after each interval, and at once when it is hinted.
 
     Hints that come while it works and in the `gather` seconds after a hinted turn share the next
-    turn. That one counts as unhinted: most likely they meant what is done already.
+    turn. That one counts as unhinted: most likely they meant what is done already. While it fails
+    intervals double, up to `slowest` times; a hint is followed at once all the same.
     """
 
     def __init__(
@@ -104,12 +106,15 @@ class Repeater:
         *,
         at_once: bool = True,
         gather: float = 0.0,
+        slowest: int = 1,
     ) -> None:
         self._name = name
         self._interval = interval
         self._work = work
         self._at_once = at_once
         self._gather = gather
+        self._slowest = slowest
+        self._failures = 0
         self._hinted = threading.Event()
         self._stopping = threading.Event()
 
@@ -136,8 +141,13 @@ class Repeater:
     def _turn(self, *, hinted: bool) -> None:
         try:
             self._work(hinted)
+            self._failures = 0
+            return
+        except MargraveError as error:
+            _log.warning("%s: %s; it is tried again", self._name, error)
         except Exception:  # noqa: BLE001 - told; the next turn tries again
             _log.exception("%s failed; it is tried again", self._name)
+        self._failures += 1
 
     def _gathered(self) -> bool:
         """Leave time for more hints; whether there were any."""
@@ -147,7 +157,14 @@ class Repeater:
 
     def _rest(self) -> bool:
         """Wait for the next turn; whether it was hinted."""
-        return self._hinted.wait(self._interval * random.uniform(0.8, 1.2))  # noqa: S311
+        return self._hinted.wait(
+            pause(self._interval, self._failures, self._slowest) * random.uniform(0.8, 1.2)  # noqa: S311
+        )
+
+
+def pause(interval: float, failures: int, slowest: int) -> float:
+    """Seconds to the next turn after so many failures in a row."""
+    return interval * min(1 << min(failures, 10), slowest)
 
 
 def _rest(outcome: Outcome, now: datetime) -> float:

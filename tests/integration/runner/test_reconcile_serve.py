@@ -184,6 +184,29 @@ def test_bad_requests_at_the_socket_name_each_finding(served: Process) -> None:
         )
 
 
+def test_rewritten_history_waits_for_a_person(tmp_path: Path) -> None:
+    """What ran stays, the status says what is wrong, and `accept` goes on at once."""
+    own_repository = Repository(tmp_path)
+    own_repository.deploy("1.0.0")
+    first = own_repository.push()
+    own = Process(tmp_path, str(own_repository.bare))
+    try:
+        eventually(lambda: own.status()["site"]["applied_commit"] == first)
+        rewritten = own_repository.rewrite()
+        os.kill(own.process.pid, signal.SIGUSR1)
+        eventually(lambda: own.status()["site"]["halted"])
+        held = own.status()["site"]
+        assert held["halted"]["commit"] == rewritten
+        assert "history was rewritten" in held["halted"]["reason"]
+        assert held["applied_commit"] == first
+        words = own.command("accept", "--commit", rewritten)
+        assert subprocess.run(words, capture_output=True, timeout=60, check=False).returncode == 0
+        eventually(lambda: own.status()["site"]["applied_commit"] == rewritten)
+        assert own.status()["site"]["halted"] is None
+    finally:
+        own.end()
+
+
 def test_sigusr1_looks_at_git(served: Process, repository: Repository) -> None:
     """For those who have no webhook but a shell."""
     eventually(lambda: served.status()["site"]["applied_commit"])

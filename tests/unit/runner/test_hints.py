@@ -15,8 +15,9 @@ import pytest
 from flask import Flask
 
 from margrave.documents.site import SiteDocument
+from margrave.errors import Unreachable
 from margrave.secret import Secret
-from runner.reconcile.loop import Repeater
+from runner.reconcile.loop import Repeater, pause
 from runner.reconcile.watch import Watch
 from runner.source import Desired, Source
 from runner.store import Store
@@ -117,6 +118,31 @@ def test_what_comes_while_it_looks_is_looked_at_again() -> None:
         go_on.set()
         eventually(lambda: turns == [True, False])
         eventually(lambda: repeater.hint() is None and turns[-1] and len(turns) > 2)
+
+
+def test_a_remote_that_is_away_is_asked_ever_more_rarely() -> None:
+    """Intervals double up to a bound, and are the plain ones again after a success."""
+    assert [pause(30, failures, 8) for failures in (0, 1, 2, 3, 4, 10_000)] == [
+        30, 60, 120, 240, 240, 240,
+    ]  # fmt: skip
+    assert pause(10, 7, 1) == 10
+
+
+def test_a_failing_turn_backs_off_until_a_hint(caplog: pytest.LogCaptureFixture) -> None:
+    """What failed is told in a line; who has news is heard at once; then the pace is as before."""
+    turns: list[bool] = []
+
+    def work(hinted: bool) -> None:
+        turns.append(hinted)
+        if len(turns) == 1:
+            raise Unreachable("git.example: no route", "")
+
+    repeater = Repeater("git", 0.2, work, slowest=1_000_000)
+    with running(repeater):
+        eventually(lambda: "git: git.example: no route; it is tried again" in caplog.text)
+        repeater.hint()
+        eventually(lambda: len(turns) >= 4)
+    assert turns[:2] == [True, True]
 
 
 def test_gathering_ends_with_the_runner() -> None:
