@@ -40,7 +40,9 @@ class Origin:
 def check(origin: Origin, roots: Sequence[Path]) -> None:
     """Refused when Git or the file system could be led astray by what the source names."""
     text = origin.url
-    if not text or text.startswith("-") or re.search(r"[\s\x00-\x1f\x7f]", text):
+    # A checkout may stand in a folder with a space in its name; no URL has one.
+    unwelcome = r"[^\S ]|[\x00-\x1f\x7f]" if text.startswith("/") else r"[\s\x00-\x1f\x7f]"
+    if not text or text.startswith("-") or re.search(unwelcome, text):
         raise Refused(f"{text!r} is not a source", _URL_CURE)
     if re.match(r"[A-Za-z0-9+.-]+::", text):
         raise Refused(f"{text!r} names a transport helper", _URL_CURE)

@@ -40,6 +40,17 @@ def test_refused_by_name(url: str, words: str, tmp_path: Path) -> None:
         check(Origin("x", url), [tmp_path])
 
 
+def test_a_folder_may_have_a_space_in_its_name(tmp_path: Path) -> None:
+    """Where a person keeps a checkout is theirs to choose."""
+    check(Origin("x", str(tmp_path / "my things")), [tmp_path])
+
+
+def test_no_folder_has_a_line_break_in_its_name(tmp_path: Path) -> None:
+    """Nor anything else that a log or a terminal would be led astray by."""
+    with pytest.raises(Refused, match="is not a source"):
+        check(Origin("x", f"{tmp_path}/my\nthings"), [tmp_path])
+
+
 def test_links_do_not_lead_out(tmp_path: Path) -> None:
     """A link below a root that leads elsewhere is outside."""
     (tmp_path / "root").mkdir()
