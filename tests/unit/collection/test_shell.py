@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible_collections.margrave.edge.plugins.module_utils import _fence
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call
 from ansible_collections.margrave.edge.plugins.module_utils._errors import HealthError
+from ansible_collections.margrave.edge.plugins.module_utils._files import point
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Layout
+from ansible_collections.margrave.edge.plugins.module_utils._release import Release
 from ansible_collections.margrave.edge.plugins.module_utils._shell import _sentence, operate
 
 ID = "3f2a9c01-6d3e-4b2c-9d4e-0a1b2c3d4e5f"
@@ -80,6 +83,26 @@ def test_an_older_call_does_nothing(layout: Layout) -> None:
 
     assert work.done == 1
     assert (answer["error"]["class"], answer["error"]["code"]) == ("conflict", "fence-passed")
+
+
+def test_a_call_that_a_full_disk_stops_tells_what_runs(
+    layout: Layout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing was changed: what ran runs on, and is not told as gone."""
+    folder = layout.deployment(ID)
+    runs = Release("a" * 64, "sha256:" + "b" * 64, "1.0.0", "shop", "shop", {}, [])
+    Path(folder.release(runs.release)).mkdir(parents=True)
+    runs.store(folder)
+    point(folder.link("current"), f"releases/{runs.release}")
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(_fence, "enter", full)
+    answer = operate("update", _params(1), False, Work(), layout)
+
+    assert answer["error"]["class"] == "disk"
+    assert (answer["release"], answer["version"]) == (runs.release, "1.0.0")
 
 
 def test_check_mode_writes_nothing(layout: Layout, tmp_path: Path) -> None:

@@ -89,9 +89,9 @@ def _under_lock(call: Call, work: Work, more: Callable[[], dict] | None) -> dict
         if request.fence and entry is _fence.Entry.ENTER:
             _fence.enter(layout, request.deployment, request.fence, call.kind)
     except EdgeError as error:
-        return _refused(error)
+        return _not_let_in(call, error)
     except OSError as error:
-        return _refused(_translated(error))
+        return _not_let_in(call, _translated(error))
     answer = _work(call, work, more)
     if request.fence:
         _remember(call, answer)
@@ -148,8 +148,17 @@ def _translated(error: OSError) -> EdgeError:
 
 
 def _refused(error: EdgeError) -> dict:
-    """The answer of a call that was not let in: it changed nothing and knows nothing."""
+    """The answer of a call that cannot be read: it changed nothing and knows nothing."""
     return {**Result(error=error.as_dict()).as_dict(), "before": None}
+
+
+def _not_let_in(call: Call, error: EdgeError) -> dict:
+    """The answer of a call that the fence, the lock or a full disk stopped: what ran runs on."""
+    answer = _refused(error)
+    try:
+        return {**answer, **_standing(call)}
+    except OSError:
+        return answer  # a disk that cannot be read either: nothing is known
 
 
 def _sentence(answer: dict) -> str:
