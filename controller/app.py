@@ -22,7 +22,7 @@ from controller.publish import Publisher, Repository, Sites
 from controller.reports.intake import Intake
 from controller.store import Store
 from margrave import durations
-from webhook import Push, door
+from webhook import Push, door, names_one_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -113,9 +113,14 @@ def _hint_commands(broker: Broker, message: Message) -> None:
 
 
 def _webhook(parts: Parts, chores: Chores | None) -> Blueprint:
-    def look(_: Push) -> None:
+    def look(push: Push) -> None:
+        urls = parts.catalog.urls()
+        pushed = [name for name, url in urls.items() if names_one_of([push.repository], [url])]
         if chores is not None:
-            chores.look()
+            chores.look(pushed)
 
-    remote = parts.settings.git.remote
-    return door(parts.settings.hooks.secrets, [remote] if remote else [], "main", look)
+    def followed() -> list[str]:
+        remote = parts.settings.git.remote
+        return [*([remote] if remote else []), *parts.catalog.urls().values()]
+
+    return door(parts.settings.hooks.secrets, followed, "main", look)

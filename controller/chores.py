@@ -15,7 +15,7 @@ from margrave import durations
 from margrave.errors import MargraveError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from controller.parts import Parts
 
@@ -33,6 +33,7 @@ class Chores:
         self._parts = parts
         self._stop = threading.Event()
         self._look = threading.Event()
+        self._pushed: set[str] = set()  # sources that a forge said were pushed to
         self._threads: list[threading.Thread] = []
 
     def start(self) -> None:
@@ -70,8 +71,9 @@ class Chores:
         """Let every stream end, so that its thread is free to finish."""
         self._parts.broker.close()
 
-    def look(self) -> None:
-        """A webhook came: look at Git and at the sources soon."""
+    def look(self, sources: Iterable[str] = ()) -> None:
+        """A webhook came: look at Git and at the sources soon, at the named ones in any case."""
+        self._pushed.update(sources)
         self._look.set()
 
     def _run(self, name: str, target: Callable[[], None]) -> None:
@@ -93,7 +95,12 @@ class Chores:
             if hinted or self._parts.settings.git.remote:
                 self._once("git", self._parts.publisher.refresh)
             if self._parts.store.leads():
-                self._once("sources", self._parts.catalog.sync_due)
+                self._once("sources", self._sync)
+
+    def _sync(self) -> None:
+        pushed = {self._pushed.pop() for _ in range(len(self._pushed))}
+        self._parts.catalog.sync_each(sorted(pushed))
+        self._parts.catalog.sync_due()
 
     def _once(self, name: str, step: Callable[[], object]) -> None:
         try:

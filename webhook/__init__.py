@@ -7,5 +7,6 @@ May use: flask, margrave. Never: Git, the database, the network, any other room.
 from webhook.deliveries import Deliveries, Taken
 from webhook.door import door
 from webhook.push import Push
+from webhook.repositories import names_one_of
 
-__all__ = ["Deliveries", "Push", "Taken", "door"]
+__all__ = ["Deliveries", "Push", "Taken", "door", "names_one_of"]

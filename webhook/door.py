@@ -26,11 +26,16 @@ LIMIT: Final = 1024 * 1024  # a push of a thousand commits stays below half of i
 @dataclass(frozen=True, slots=True)
 class _Door:
     secrets: Callable[[], Sequence[Secret]]
-    repositories: Sequence[str]
+    followed: Callable[[], Sequence[str]]
     branch: str
     sink: Callable[[Push], None]
     now: Callable[[], float]
     deliveries: Deliveries
+
+    @property
+    def repositories(self) -> Sequence[str]:
+        """Those that are followed at this moment."""
+        return self.followed()
 
     def take(self, came: Delivery) -> tuple[HTTPStatus, dict[str, str]]:
         """Status and body of the answer; raises Turned for what is not let in."""
@@ -81,7 +86,7 @@ class _Door:
 
 def door(
     secrets: Sequence[Secret] | Callable[[], Sequence[Secret]],
-    repositories: Sequence[str],
+    repositories: Sequence[str] | Callable[[], Sequence[str]],
     branch: str,
     sink: Callable[[Push], None],
     now: Callable[[], float] = time.time,
@@ -93,7 +98,8 @@ def door(
     Without a secret every delivery is refused. What was taken is found in `deliveries` by its id.
     """
     ask = secrets if callable(secrets) else lambda: secrets
-    inside = _Door(ask, tuple(repositories), branch, sink, now, deliveries or Deliveries())
+    follow = repositories if callable(repositories) else lambda: repositories
+    inside = _Door(ask, follow, branch, sink, now, deliveries or Deliveries())
     blueprint = Blueprint("webhook", __name__)
 
     @blueprint.post("/hooks/git")

@@ -19,7 +19,7 @@ from margrave.findings import Finding, Severity, did_you_mean, pointer
 from margrave.names import LABEL_CURE, is_label
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime
 
     from controller.settings import ControllerSettings
@@ -58,6 +58,11 @@ class Catalog:
             rows.remove_source(session, name)
             _name_newest(session)
 
+    def urls(self) -> dict[str, str]:
+        """Where each source is read from."""
+        with self._store.session() as session:
+            return {str(row["name"]): str(row["url"]) for _, row in rows.sources(session)}
+
     def sync(self, name: str) -> dict[str, Any]:
         """Read the source now: {commit, apps: [{id, version}], findings}."""
         with self._store.session() as session:
@@ -77,7 +82,11 @@ class Catalog:
         age = timedelta(seconds=durations.seconds(self._settings.catalog.sync_interval))
         with self._store.session() as session:
             due = rows.sources_synced_before(session, self._clock() - age)
-        for name in due:
+        self.sync_each(due)
+
+    def sync_each(self, names: Iterable[str]) -> None:
+        """Sync these sources; what is wrong with one keeps no other from its turn."""
+        for name in names:
             try:
                 self.sync(name)
             except MargraveError as error:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import json
 import uuid
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from flask import Flask
 
 from controller.access.passwords import token_hash
+from controller.app import create_app
+from controller.chores import Chores
 from controller.parts import Parts
+from controller.settings import ControllerSettings
 from controller.store import access, requests
 from controller.store.models import Deployment
 from controller.store.words import Action, Priority, RequestState, Role
@@ -21,6 +29,8 @@ from tests.functional.controller.kit import (
     add_site,
     placed,
 )
+
+FORGE = "https://forge.example/shop/apps.git"
 
 
 def _request(parts: Parts, action: Action, deployment: str, site: str) -> str:
@@ -173,3 +183,35 @@ def test_a_state_that_is_none_is_a_finding(viewer: Api):
         answer = viewer.get(f"/{what}?state=zork")
         assert answer.status_code == 422
         assert [one["pointer"] for one in answer.json["errors"]] == ["/state"]
+
+
+def test_a_push_to_an_app_source_is_heard(parts: Parts):
+    """The door takes pushes to sources that are known at that moment, and names them."""
+    heard: list[list[str]] = []
+
+    class Listener(Chores):
+        def look(self, sources: Iterable[str] = ()) -> None:
+            heard.append(list(sources))
+
+    secret = "only the forge and we know it"
+    settings = ControllerSettings.model_validate(
+        {"state": {"dir": parts.settings.state.dir}, "hooks": {"secrets": [secret]}}
+    )
+    client = create_app(replace(parts, settings=settings), Listener(parts)).test_client()
+    push = {"ref": "refs/heads/main", "after": COMMIT, "repository": {"clone_url": FORGE}}
+    body = json.dumps(push).encode()
+    signature = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+
+    def post(delivery: str) -> str:
+        headers = {"X-GitHub-Event": "push", "X-GitHub-Delivery": delivery}
+        headers["X-Hub-Signature-256"] = f"sha256={signature}"
+        answer = client.post(
+            "/hooks/git", data=body, headers=headers, content_type="application/json"
+        )
+        assert answer.status_code == 202
+        return str(answer.json["status"])
+
+    assert post("before") == "ignored"
+    parts.catalog.add({"name": "shop", "url": FORGE})
+    assert post("after") == "accepted"
+    assert heard == [["shop"]]
