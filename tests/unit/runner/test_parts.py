@@ -22,7 +22,6 @@ from runner.reconcile.limits import narrowed
 from runner.reconcile.observe import seen_change
 from runner.reconcile.sensitive import Secrets, Sensitive
 from runner.reconcile.view import HEAL_BUDGET, heal_after, lock_reason, plain_release
-from runner.source.signatures import last_changes
 from runner.store.values import Placement, SiteState
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -232,12 +231,6 @@ def test_a_workload_that_vanished_is_drift() -> None:
     """Nothing of it on the node is not the same as nothing said."""
     seen = seen_change(placement(), observed(NOW + timedelta(seconds=1)))
     assert seen["drift"] == ["nothing of it is on the node"]
-
-
-def test_of_each_path_the_newest_commit_counts() -> None:
-    """`git log` tells newest first."""
-    text = "\x01c2 G\n\na.yaml\n\x01c1 N\n\na.yaml\nb.yaml\n"
-    assert last_changes(text) == {"a.yaml": ("c2", "G"), "b.yaml": ("c1", "N")}
 
 
 def test_backoff_grows_to_a_limit_and_begins_anew() -> None:
