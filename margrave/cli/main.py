@@ -125,7 +125,8 @@ def _aborted(abort: click.Abort) -> Exit:
         click.echo("margrave: interrupted", err=True)
         return Exit.INTERRUPTED
     if isinstance(reason, EOFError):
-        click.echo("margrave: nobody is there to answer (give it as an option, see --help)", err=True)
+        unanswered = "nobody is there to answer (give it as an option, see --help)"
+        click.echo(f"margrave: {unanswered}", err=True)
         return Exit.USAGE
     click.echo("margrave: nothing was changed: not confirmed", err=True)
     return Exit.FAILED
