@@ -12,7 +12,8 @@ import re
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ansible_collections.margrave.edge.plugins.module_utils._engine import Engine
@@ -28,6 +29,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._lock import Lock
 PROGRAMS = ("/usr/bin/docker-compose", "/usr/local/bin/docker-compose")
 PLUGIN_HOSTS = ("/usr/bin/docker", "/usr/local/bin/docker")
 RESOLVE_LIMIT = 60.0
+NOBODY = 65534  # the same number on every Linux
 # Compose reads these names itself, so a parameter must not carry them.
 RESERVED = re.compile(r"(COMPOSE|DOCKER)_.*")
 
@@ -42,20 +44,27 @@ class Compose:
     safe_point: Callable[[], None]
 
     def resolve(self, project: str, folder: str, env_file: str) -> dict:
-        """The model with everything interpolated, as Compose would run it."""
-        own = os.path.join(folder, ".env")
-        files = [own, env_file] if os.path.exists(own) else [env_file]
-        options = [text for path in files for text in ("--env-file", path)]
-        command = ["--project-name", project, "--project-directory", folder, *options]
-        command += ["--file", os.path.join(folder, "compose.yaml"), "config", "--format", "json"]
-        code, out, err = self._run(command, RESOLVE_LIMIT)
+        """The model with everything interpolated, as Compose would run it.
+
+        What a compose.yaml includes is read before there is a model to hold the policy against. So
+        this runs as a user who can read the component alone: the folder and its variables are
+        handed over open, and the folders above them let nobody but root in.
+        """
+        with _handed_over(folder, env_file) as (shown, variables):
+            own = os.path.join(shown, ".env")
+            files = [own, variables] if os.path.exists(own) else [variables]
+            options = [text for path in files for text in ("--env-file", path)]
+            command = ["--project-name", project, "--project-directory", shown, *options]
+            command += ["--file", os.path.join(shown, "compose.yaml"), "config", "--format", "json"]
+            handles = tuple(int(os.path.basename(path)) for path in (shown, variables))
+            code, out, err = self._run(command, RESOLVE_LIMIT, handles)
         if code != 0:
             raise ConfigError(
                 "compose-file",
-                f"compose.yaml: {tidy(err)}",
+                f"compose.yaml: {tidy(err.replace(shown + '/', ''))}",
                 "mend the file and publish the application again",
             )
-        return json.loads(out)
+        return json.loads(out.replace(shown, folder))
 
     def up(self, project: str, folder: str, model: str, limit: float) -> None:
         """Make containers as the stored model says; those that are right are left alone."""
@@ -87,8 +96,11 @@ class Compose:
         code, out, _err = self._run(["version", "--short"], RESOLVE_LIMIT)
         return out.strip().lstrip("v") if code == 0 else ""
 
-    def _run(self, arguments: list[str], limit: float) -> tuple[int | None, str, str]:
-        """Exit code, or None when the time was over, and both outputs."""
+    def _run(
+        self, arguments: list[str], limit: float, handles: tuple[int, ...] = ()
+    ) -> tuple[int | None, str, str]:
+        """Exit code, or None when the time was over, and both outputs; with handles as nobody."""
+        drop = handles and os.geteuid() == 0
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             process = subprocess.Popen(
                 [*self.program, *arguments],
@@ -97,8 +109,11 @@ class Compose:
                 stderr=err,
                 # Nothing of our own environment may leak into the interpolation of compose.yaml.
                 env={"DOCKER_HOST": self.engine.host},
-                pass_fds=(self.lock.handle,) if self.lock else (),
+                pass_fds=(*handles, self.lock.handle) if self.lock else handles,
                 start_new_session=True,
+                user=NOBODY if drop else None,
+                group=NOBODY if drop else None,
+                extra_groups=[] if drop else None,
             )
             try:
                 code = self._wait(process, limit)
@@ -122,6 +137,21 @@ class Compose:
         if self.lock:
             self.lock.adopt(0)
         return process.returncode
+
+
+@contextmanager
+def _handed_over(folder: str, env_file: str) -> Iterator[tuple[str, str]]:
+    """The folder, and a copy of the variables in memory, as paths of a process that gets them."""
+    place, copy = os.open(folder, os.O_RDONLY), os.memfd_create("variables")
+    try:
+        with open(env_file, "rb") as file:
+            os.write(copy, file.read())
+        if os.geteuid() == 0:
+            os.fchown(copy, NOBODY, NOBODY)
+        yield f"/proc/self/fd/{place}", f"/proc/self/fd/{copy}"
+    finally:
+        os.close(place)
+        os.close(copy)
 
 
 def find() -> tuple[str, ...]:
