@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.support.shop import Shop, Step
@@ -119,3 +121,29 @@ def test_a_node_tells_what_it_is(shop: Shop) -> None:
     assert node["capabilities"]["deployment_types"] == ["compose"]
     assert node["capabilities"]["architecture"] == "amd64"
     assert node["capabilities"]["engines"][0]["name"] == "podman"
+
+
+def test_a_compose_file_cannot_read_the_node(shop: Shop, tmp_path: Path) -> None:
+    """What root alone may read stays closed to a package, its own files do not."""
+    text = (shop.packages["1.0.0"] / "compose.yaml").read_text()
+    content = shop.content("1.0.0")
+    for name, path in (("fine", "own.env"), ("nosy", "/etc/shadow")):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "own.env").write_text("OWN=1\n")
+        reading = f"  cache:\n    env_file: {path}\n"
+        (folder / "compose.yaml").write_text(text.replace("  cache:\n", reading, 1))
+    wanted = {
+        name: dict(content["components"][0], src=str(tmp_path / name)) for name in ("fine", "nosy")
+    }
+
+    fine, nosy = shop.call(
+        *(
+            Step("workload_install", {**content, "components": [one]}, check=True)
+            for one in wanted.values()
+        )
+    )
+
+    assert fine["error"] is None
+    assert nosy["error"]["class"] == "config"
+    assert "/etc/shadow: permission denied" in nosy["error"]["message"]
