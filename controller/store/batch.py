@@ -74,7 +74,8 @@ class Page:
 
     def key(self, deployment_id: str) -> Key | None:
         """The deployment of that id at this site, or None."""
-        self.read([deployment_id], ())
+        if deployment_id not in self._keys:
+            self.read([deployment_id], ())
         return self._keys[deployment_id]
 
     def adopt(self, deployment_id: str, name: str, app: str) -> Key:
@@ -86,7 +87,7 @@ class Page:
 
     def standing(self, key: Key, node: str) -> Row | None:
         """The newest incarnation on a node."""
-        self.read([key.id], ())
+        self.key(key.id)
         return self._placed.get((key.key, node))
 
     def place(self, key: Key, node: str, incarnation: int, values: Mapping[str, Any]) -> None:
@@ -103,12 +104,15 @@ class Page:
 
     def placement(self, key: Key, node: str) -> dict[str, Any]:
         """The resource of a placement as it now stands."""
-        fresh = self._freshness().get(node) or freshness(self._moment.node(None, None)).value
-        return placements.shape(self._placed[key.key, node], key.id, self._site, fresh)
+        known = self._freshness()
+        if node not in known:  # no runner told of it
+            known[node] = freshness(self._moment.node(None, None)).value
+        return placements.shape(self._placed[key.key, node], key.id, self._site, known[node])
 
     def operation(self, operation_id: str) -> Row | None:
         """An operation, whichever site's it is; `uuid` is its deployment's id."""
-        self.read((), [operation_id])
+        if operation_id not in self._operations:
+            self.read((), [operation_id])
         return self._operations[operation_id]
 
     def operate(self, operation_id: str, key: Key, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -83,7 +83,7 @@ def count_on_node(session: Session, site: str, node: str) -> int:
     return session.scalar(query) or 0
 
 
-def _newest(keys: list[int]) -> Select[Placement, Deployment, str | None, datetime | None]:
+def _newest(keys: list[int]) -> Select[Placement, str, str, str | None, datetime | None]:
     newest = (
         select(Placement.deployment, Placement.node, func.max(Placement.incarnation))
         .where(Placement.deployment.in_(keys))
@@ -93,9 +93,9 @@ def _newest(keys: list[int]) -> Select[Placement, Deployment, str | None, dateti
     return _joined().where(own.in_(newest)).order_by(Placement.deployment, Placement.node)
 
 
-def _joined() -> Select[Placement, Deployment, str | None, datetime | None]:
+def _joined() -> Select[Placement, str, str, str | None, datetime | None]:
     return (
-        select(Placement, Deployment, Node.status, Site.last_seen)
+        select(Placement, Deployment.id, Deployment.site, Node.status, Site.last_seen)
         .join(Deployment, Deployment.key == Placement.deployment)
         .join(Site, Site.name == Deployment.site)
         .outerjoin(Node, (Node.site == Deployment.site) & (Node.name == Placement.node))
@@ -103,11 +103,10 @@ def _joined() -> Select[Placement, Deployment, str | None, datetime | None]:
 
 
 def _shown(
-    row: Row[Placement, Deployment, str | None, datetime | None], moment: Moment
+    row: Row[Placement, str, str, str | None, datetime | None], moment: Moment
 ) -> dict[str, Any]:
-    placement, deployment, reported, seen = row
-    status = moment.node(reported, seen)
-    return shape(placement, deployment.id, deployment.site, freshness(status).value)
+    placement, deployment, site, reported, seen = row
+    return shape(placement, deployment, site, freshness(moment.node(reported, seen)).value)
 
 
 def shape(
