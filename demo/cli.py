@@ -46,6 +46,8 @@ def up(nodes: int | None, fresh: bool) -> None:
 
 
 def _farewell(places: Places, memory: Memory, seconds: float) -> None:
+    from shlex import quote
+
     from demo.configuration import URL
 
     command = _typed(places)
@@ -55,7 +57,7 @@ The demo runs ({seconds:.0f} s). Look at {URL}/ and sign in as {memory.user} wit
 
 Then let the shell know the controller, and try:
 
-  set -a; . {places.env}; set +a
+  set -a; . {quote(str(places.env))}; set +a
   {command} deploy storefront@1.1.0 --site harbor --site depot --set greeting=ahoy --wait
   {command} deployment update storefront --version 1.2.0 --wait    # never healthy: goes back
   {command} deployment delete storefront --yes --wait
@@ -65,9 +67,11 @@ Then let the shell know the controller, and try:
 
 
 def _typed(places: Places) -> str:
+    from shlex import quote
     from shutil import which
 
-    return "margrave" if which("margrave") == str(places.command) else str(places.command)
+    command = str(places.command)
+    return "margrave" if which("margrave") == command else quote(command)
 
 
 @demo.command()
