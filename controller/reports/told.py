@@ -20,16 +20,18 @@ from controller.store import (
     commands,
     fleet,
     placements,
+    requests,
 )
-from controller.store.words import CommandState, EventKind
+from controller.store.words import Action, CommandState, EventKind
 from margrave.errors import Refused
-from margrave.lifecycle import State
+from margrave.lifecycle import Kind, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
     from controller.reports.placed import Told
+    from controller.store.deployments import Key
 
 REMOVED: Final = "it is in no snapshot of the runner any more"
 
@@ -45,9 +47,21 @@ def operation(told: Told, read: OperationData, at: datetime) -> None:
     if known is not None and known.site != told.site:
         raise Refused(f"operation {read.id} belongs to another site")
     key = placed.deployment(told, read.deployment)
-    values = read.model_dump(exclude={"id", "deployment"})
+    values = read.model_dump(exclude={"id", "deployment", "revision"})
+    values["kind"] = known.kind if known is not None else _kind(told, key, read)
     shown = told.page.operate(read.id, key, {**values, "updated_at": at})
     told.page.tell(EventKind.OPERATION, shown, key.id)
+
+
+def _kind(told: Told, key: Key, read: OperationData) -> Kind:
+    """An operator's rollback is an update like any other on the node, and named as was asked."""
+    if read.kind is not Kind.UPDATE or read.revision is None or read.revision != key.revision:
+        return read.kind
+    before = told.page.standing(key, read.node)
+    if before is not None and before.revision == read.revision:
+        return read.kind  # a heal, or another secret
+    asked = requests.bringing(told.session, key.key)
+    return Kind.ROLLBACK if asked is Action.ROLLBACK else read.kind
 
 
 def log(told: Told, read: LogData, at: datetime) -> None:
