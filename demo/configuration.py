@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from demo.places import CONTROLLER_PORT, HOST, RUNNER_PORTS
@@ -63,5 +64,5 @@ def _scalar(value: object) -> str:
 
 
 def environment(values: Mapping[str, str]) -> str:
-    """Lines `NAME=value`; none of the values holds anything that a shell would read twice."""
-    return "".join(f"{name}={value}\n" for name, value in values.items())
+    """Lines `NAME=value`, quoted where a shell would read them twice: a path may hold a space."""
+    return "".join(f"{name}={quote(value)}\n" for name, value in values.items())

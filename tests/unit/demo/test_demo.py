@@ -146,3 +146,9 @@ def test_a_busy_port_is_told_with_its_holder() -> None:
         assert not ports.is_free("127.0.0.1", port)
         assert f"pid {os.getpid()}" in ports.holder(port)
     assert ports.is_free("127.0.0.1", port)
+
+
+def test_the_environment_can_be_read_by_a_shell() -> None:
+    """Values stand as they are, but for a path with a space, as of a checkout below one."""
+    lines = configuration.environment({"URL": "http://a:b@127.0.0.1:1/x.git", "CLI": "/a b/c"})
+    assert lines == "URL=http://a:b@127.0.0.1:1/x.git\nCLI='/a b/c'\n"
