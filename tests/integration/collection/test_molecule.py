@@ -14,7 +14,6 @@ ROOT = Path(__file__).resolve().parents[3]
 pytestmark = pytest.mark.lab
 
 
-@pytest.mark.full
 def test_default_scenario(needs_lab: None, tmp_path: Path) -> None:
     """`molecule test` makes a node, proves every module in four steps, and removes the node."""
     environment = {
