@@ -58,6 +58,7 @@ test-full: $(STAMP) ## what takes longer too: faults, scenarios, endurance
 bench: $(STAMP) ## measure against the bars of docs/quality.md; figures as JSON under var/bench
 	@bash .ci/system-packages lab
 	$(ROOT) $(BIN)/python -m bench.push_to_healthy
+	$(BIN)/python -m bench.poll
 
 ##@ Keep it
 lock: $(STAMP) ## write requirements/*.txt anew from pyproject.toml (needs uv)
