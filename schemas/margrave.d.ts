@@ -815,6 +815,8 @@ export interface ReportPlacement {
   version?: string | null;
   wanted_revision?: string | null;
   wanted_version?: string | null;
+  attempted_revision?: string | null;
+  attempted_version?: string | null;
   attempt?: number;
   reason?: string | null;
   error?: Record<string, unknown> | null;
@@ -838,11 +840,11 @@ export interface ReportSite {
   applied_commit?: string | null;
 }
 
-/** All that the runner knows; each part is read by itself. */
+/** All that the runner knows. */
 export interface ReportSnapshot {
-  placements?: unknown[];
-  nodes?: unknown[];
-  site?: Record<string, unknown>;
+  placements?: ReportPlacement[];
+  nodes?: ReportNode[];
+  site?: ReportSite | null;
 }
 
 /** What somebody asked for, and how far it has come. */

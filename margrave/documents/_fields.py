@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from typing import Annotated, Any, Final
 from zoneinfo import ZoneInfo
 
@@ -174,11 +175,29 @@ TimeZone = Annotated[
     str,
     AfterValidator(lambda text: _rule(is_zone(text), "is no time zone", "Europe/Oslo", text)),
 ]
+# RFC 3339 with its offset: a time without one would mean another moment on each machine.
+_MOMENT: Final = r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,6})?(Z|[+-]\d{2}:\d{2})"
+_MOMENT_CURE: Final = "write such as 2026-03-02T12:00:00Z"
+Moment = Annotated[
+    str,
+    AfterValidator(lambda text: _rule(_is_moment(text), "is no time", _MOMENT_CURE, text)),
+    _shown(_MOMENT, _MOMENT_CURE),
+]
 MargoDuration = Annotated[
     str,
     _duration(durations.margo_seconds),
     _shown(durations.MARGO_PATTERN, "write minutes and seconds, such as 5m0s"),
 ]
+
+
+def _is_moment(text: str) -> bool:
+    if re.fullmatch(_MOMENT, text) is None:
+        return False
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:  # the 30th of February
+        return False
+    return True
 
 
 def sorted_version(text: str) -> tuple[Any, ...]:

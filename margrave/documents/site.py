@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from margrave import yaml_text
-from margrave.documents._fields import Label, TimeZone
+from margrave.documents._fields import Label, Moment, TimeZone
 from margrave.documents._reading import Part, findings_of
 from margrave.documents.extensions import Defaults, Policy, Window
 from margrave.errors import DocumentError
@@ -18,7 +18,7 @@ class Paused(Part):
 
     reason: str
     by: str
-    until: str | None = None
+    until: Moment | None = None
 
 
 class NodeWish(Part):

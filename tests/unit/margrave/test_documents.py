@@ -93,6 +93,16 @@ def test_a_site_document_is_all_optional_and_strict() -> None:
     ]
 
 
+def test_a_pause_ends_at_a_time_or_not_at_all() -> None:
+    """What is no time would stop the planner where it compares."""
+    paused = "paused: {{reason: audit, by: ann, until: {}}}\n"
+
+    read = read_site(paused.format("2026-03-02T12:00:00+01:00"))
+    assert read.paused is not None and read.paused.until is not None
+    for text in ("tomorrow", "2026-03-02", "2026-03-02T12:00:00", "2026-02-30T12:00:00Z"):
+        assert "is no time" in told(paused.format(text).encode(), read_site)[0]
+
+
 def test_the_example_application_is_read_whole() -> None:
     """The storefront has one compose profile, one component in its package and one parameter."""
     description = read_description(STOREFRONT.read_bytes())
