@@ -196,7 +196,7 @@ def test_another_runners_mark_is_told_apart_from_other_conflicts() -> None:
 
 @pytest.mark.parametrize("status", [Status.LOST, Status.UNREACHABLE])
 def test_a_call_that_was_told_to_stop_ends_cancelled_and_is_no_error(status: Status) -> None:
-    """What an operator cancelled is FAILED with the reason `cancelled`, not with the link's error."""
+    """What an operator cancelled is FAILED with the reason `cancelled`, not with an error."""
     made = settle(case(Kind.UPDATE, status, cancelled=True))
     assert (made.to, made.reason) == (State.FAILED, "cancelled")
     assert made.placement["error"] is None and made.operation["error"] is None
