@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from controller.store import aggregate, deployments, documents
+from controller.store import documents
 from controller.store.words import EventKind
 from margrave.lifecycle import WORKING, Outcome, State, allowed
 
@@ -106,13 +106,11 @@ def _present(key: Key, data: PlacementData, at: datetime) -> dict[str, Any]:
 
 def settle(told: Told) -> None:
     """Bring the deployments that moved in line, and tell of those that changed."""
-    changed = aggregate.settle_all(told.session, list(told.moved), told.now)
-    if changed:
-        told.session.flush()
-        shown = deployments.resources(told.session, sorted(changed), told.moment)
-        for key in told.moved.values():
-            if key.key in changed:
-                told.page.tell(EventKind.DEPLOYMENT, shown[key.key], key.id)
+    told.page.read([key.id for key in told.moved.values()], ())  # again after a rejected event
+    shown = told.page.settle(told.moved)
+    for key in told.moved.values():
+        if key.key in shown:
+            told.page.tell(EventKind.DEPLOYMENT, shown[key.key], key.id)
     told.moved.clear()
 
 

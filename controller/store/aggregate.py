@@ -10,7 +10,7 @@ from controller.store.models import Deployment, Placement
 from margrave.lifecycle import Outcome, State, overall_outcome, overall_state
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from sqlalchemy.orm import Session
@@ -33,14 +33,23 @@ def settle(session: Session, key: int, now: datetime, *, awaited: bool = False) 
 
 
 def settle_all(
-    session: Session, keys: Sequence[int], now: datetime, *, awaited: bool = False
-) -> set[int]:
-    """The same for several deployments; the keys of those that changed."""
+    session: Session,
+    keys: Sequence[int],
+    now: datetime,
+    *,
+    awaited: bool = False,
+    stands: Mapping[int, Sequence[Stand]] | None = None,
+) -> list[Deployment]:
+    """The same for several deployments; those that changed.
+
+    `stands` are their newest incarnations on each node, when they are known already.
+    """
     session.flush()
-    stands = _newest_incarnations(session, keys)
-    changed = set()
+    if stands is None:
+        stands = _newest_incarnations(session, keys)
+    changed = []
     for row in session.scalars(select(Deployment).where(Deployment.key.in_(keys))):
-        newest = stands.get(row.key, [])
+        newest = stands.get(row.key, ())
         wanted = row.in_git or awaited
         state = overall_state([one.state for one in newest], in_git=wanted)
         outcome = _outcome(newest, state, wanted=wanted)
@@ -48,7 +57,7 @@ def settle_all(
             continue
         row.state, row.outcome, row.updated_at = state, outcome, now
         row.deleted_at = (row.deleted_at or now) if state is State.DELETED else None
-        changed.add(row.key)
+        changed.append(row)
     return changed
 
 

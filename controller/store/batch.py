@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from sqlalchemy import bindparam, insert, select, update
 
 from controller.store import deployments, events, operations, placements
+from controller.store.aggregate import Stand, settle_all
 from controller.store.columns import table
 from controller.store.freshness import freshness
 from controller.store.models import Deployment, History, Node, Operation, Placement, Site
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from datetime import datetime
 
     from sqlalchemy import Table
@@ -104,10 +105,24 @@ class Page:
 
     def placement(self, key: Key, node: str) -> dict[str, Any]:
         """The resource of a placement as it now stands."""
-        known = self._freshness()
-        if node not in known:  # no runner told of it
-            known[node] = freshness(self._moment.node(None, None)).value
-        return placements.shape(self._placed[key.key, node], key.id, self._site, known[node])
+        row = self._placed[key.key, node]
+        return placements.shape(row, key.id, self._site, self._node(node))
+
+    def settle(self, keys: Collection[int]) -> dict[int, dict[str, Any]]:
+        """Bring deployments in line with their placements; the resources of those that changed."""
+        stands: dict[int, list[Stand]] = {key: [] for key in keys}
+        own: dict[int, list[dict[str, Any]]] = {key: [] for key in keys}
+        for (key, node), row in self._placed.items():
+            if key in stands:
+                stands[key].append(Stand(row.state, row.outcome))
+                own[key].append({"state": row.state, "freshness": self._node(node)})
+        seen = self.session.scalar(select(Site.last_seen).where(Site.name == self._site))
+        site = self._moment.site(seen)
+        found = {}
+        for some in _chunks(keys):
+            for one in settle_all(self.session, some, self._moment.now, stands=stands):
+                found[one.key] = deployments.shape(one, own[one.key], site)
+        return found
 
     def operation(self, operation_id: str) -> Row | None:
         """An operation, whichever site's it is; `uuid` is its deployment's id."""
@@ -183,7 +198,7 @@ class Page:
             for one in self.session.execute(query):
                 yield Row(**one._mapping)
 
-    def _freshness(self) -> dict[str, str]:
+    def _node(self, name: str) -> str:
         if self._fresh is None:
             query = (
                 select(Node.name, Node.status, Site.last_seen)
@@ -191,10 +206,12 @@ class Page:
                 .where(Node.site == self._site)
             )
             self._fresh = {
-                name: freshness(self._moment.node(status, seen)).value
-                for name, status, seen in self.session.execute(query)
+                one: freshness(self._moment.node(status, seen)).value
+                for one, status, seen in self.session.execute(query)
             }
-        return self._fresh
+        if name not in self._fresh:  # no runner told of it
+            self._fresh[name] = freshness(self._moment.node(None, None)).value
+        return self._fresh[name]
 
 
 def _chunks(names: Iterable[T]) -> Iterator[list[T]]:

@@ -132,12 +132,6 @@ def resource(session: Session, key: int, moment: Moment) -> dict[str, Any]:
     return _shown(session, [session.get_one(Deployment, key)], moment)[0].resource
 
 
-def resources(session: Session, keys: Sequence[int], moment: Moment) -> dict[int, dict[str, Any]]:
-    """The resources of several deployments, by key."""
-    rows = session.scalars(select(Deployment).where(Deployment.key.in_(keys))).all()
-    return {one.key: one.resource for one in _shown(session, rows, moment)}
-
-
 def manifest(session: Session, key: int) -> str | None:
     """The YAML as in Git; the last one after a delete."""
     return session.get_one(Deployment, key).document
