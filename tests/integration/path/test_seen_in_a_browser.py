@@ -48,7 +48,7 @@ def _sign_in(browser: webdriver.Chrome, demo: Demo) -> None:
 
 
 def _page(browser: webdriver.Chrome) -> str:
-    return str(browser.find_element(By.ID, "main").text)
+    return str(browser.execute_script("return document.getElementById('main').innerText"))
 
 
 def _shot(browser: webdriver.Chrome, name: str) -> None:
@@ -83,8 +83,12 @@ def test_an_update_is_seen_happening_without_a_reload(
 
 
 def _table(browser: webdriver.Chrome) -> str:
-    tables = browser.find_elements(By.CSS_SELECTOR, "#main tbody")
-    return "\n".join(table.text for table in tables)
+    """What the tables say, taken in one go: the page may put new ones in their place meanwhile."""
+    return str(
+        browser.execute_script(
+            "return [...document.querySelectorAll('#main tbody')].map(t => t.innerText).join('\\n')"
+        )
+    )
 
 
 def test_a_wrong_password_is_refused_in_words(demo: Demo, browser: webdriver.Chrome) -> None:
