@@ -24,7 +24,9 @@ def check(description: ApplicationDescription, values: Mapping[str, object]) -> 
         path = pointer(("parameters", name))
         if name not in description.parameters:
             cure = did_you_mean(name, description.parameters)
-            findings.append(Finding(path, "is no parameter of the application", cure, "unknown-key"))
+            findings.append(
+                Finding(path, "is no parameter of the application", cure, "unknown-key")
+            )
         elif name in settings and not is_secret(value):
             findings += [
                 Finding(path, words, cure) for words, cure in check_value(settings[name][1], value)
