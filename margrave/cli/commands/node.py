@@ -201,5 +201,6 @@ def remove(name: str, site: str, forget: bool, config: Path | None, yes: bool) -
     """Let the site's runner forget a node, on the runner's machine."""
     runner = _runner(config, site)
     confirm(f"Remove the node {name} from {site}?", yes=yes)
-    runner.send("DELETE", f"/nodes/{quote(name, safe='')}" + ("?forget=true" if forget else ""))
+    params = {"forget": "true"} if forget else None
+    runner.send("DELETE", f"/nodes/{quote(name, safe='')}", params=params)
     click.echo(f"removed {name}")
