@@ -16,14 +16,30 @@ def unmet(
     capabilities: Mapping[str, Any],
     labels: Mapping[str, Any],
 ) -> list[str]:
-    """Why a node cannot take a profile, as sentences; empty when it fits."""
+    """Why a node cannot take a profile, as sentences; empty when it fits.
+
+    Capabilities may be a node's own or the `properties` of Margo's DeviceCapabilities.
+    """
     if not capabilities:
         return ["its capabilities are not known yet"]
-    reasons = _deployment_type(profile_type, capabilities)
+    has = properties(capabilities)
+    reasons = _deployment_type(profile_type, has)
     if constraints:
-        reasons += _capacity(constraints.get("capacityRequirements") or {}, capabilities)
-        reasons += _eligibility(constraints.get("eligibilityRules") or [], capabilities, labels)
+        reasons += _capacity(constraints.get("capacityRequirements") or {}, has)
+        reasons += _eligibility(constraints.get("eligibilityRules") or [], has, labels)
     return reasons
+
+
+def properties(capabilities: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The capabilities in Margo's words, which rules point into."""
+    if "deployment_types" not in capabilities:
+        return capabilities
+    cpu = {"cores": capabilities.get("cpus") or 0, "architecture": capabilities.get("architecture")}
+    return {
+        **capabilities,
+        "cpus": [cpu],
+        "supportedDeploymentTypes": capabilities["deployment_types"],
+    }
 
 
 def selector_matches(selector: Mapping[str, Any] | None, labels: Mapping[str, str]) -> bool:
@@ -46,30 +62,37 @@ _LABEL_OPERATORS: Final[Mapping[str, Callable[[Any, Mapping[str, str]], bool]]] 
 }
 
 
-def _deployment_type(profile_type: str, capabilities: Mapping[str, Any]) -> list[str]:
-    known = capabilities.get("deployment_types") or []
+def _deployment_type(profile_type: str, has: Mapping[str, Any]) -> list[str]:
+    known = has.get("supportedDeploymentTypes") or []
     if profile_type in known:
         return []
-    has = ", ".join(known) or "none"
-    return [f"it cannot run {profile_type} deployments (it has {has})"]
+    words = ", ".join(known) or "none"
+    return [f"it cannot run {profile_type} deployments (it has {words})"]
 
 
 def _capacity(wish: Mapping[str, Any], has: Mapping[str, Any]) -> list[str]:
-    reasons = []
-    cpu = wish.get("cpu") or {}
-    if cpu.get("cores", 0) > (has.get("cpus") or 0):
-        reasons.append(f"it has {has.get('cpus') or 0} cores, {cpu['cores']} are needed")
-    architectures = cpu.get("architectures") or []
-    if architectures and has.get("architecture") not in architectures:
-        wanted = " or ".join(architectures)
-        reasons.append(f"it is {has.get('architecture') or 'unknown'}, {wanted} is needed")
+    reasons = _cpu(wish.get("cpu") or {}, has.get("cpus") or [])
     for what in ("memory", "storage"):
-        if what in wish and quantities.in_bytes(has.get(what) or 0) < quantities.in_bytes(
-            wish[what]
-        ):
-            present = quantities.in_words(quantities.in_bytes(has.get(what) or 0))
-            reasons.append(f"it has {present} of {what}, {wish[what]} is needed")
+        if what not in wish:
+            continue
+        present = quantities.in_bytes(has.get(what) or 0)
+        if present < quantities.in_bytes(wish[what]):
+            words = quantities.in_words(present)
+            reasons.append(f"it has {words} of {what}, {wish[what]} is needed")
     return reasons
+
+
+def _cpu(wish: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> list[str]:
+    """One entry alone must supply all of it: cores of different kinds are never added up."""
+    cores, wanted = wish.get("cores", 0), wish.get("architectures") or []
+    able = [one for one in entries if not wanted or one.get("architecture") in wanted]
+    if any(one.get("cores", 0) >= cores for one in able) or not (cores or wanted):
+        return []
+    if not able:
+        kinds = ", ".join(str(one.get("architecture") or "unknown") for one in entries)
+        return [f"it is {kinds or 'unknown'}, {' or '.join(wanted)} is needed"]
+    most = max(one.get("cores", 0) for one in able)
+    return [f"it has {most} cores of one kind, {cores} are needed"]
 
 
 def _eligibility(
