@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 PROC = Path("/proc")
+# A process without arguments of its own accord is rare, and must not hold anybody up.
+BECOMING = 0.2
 
 
 def with_word(word: str) -> list[int]:
@@ -33,13 +36,26 @@ def _matching(fits: Callable[[bytes], bool]) -> list[int]:
     for folder in PROC.iterdir():
         if not folder.name.isdigit():
             continue
-        try:
-            words = (folder / "cmdline").read_bytes().split(b"\0")
-        except OSError:  # it ended while we looked
-            continue
-        if any(fits(word) for word in words):
+        if any(fits(word) for word in _words(folder)):
             found.append(int(folder.name))
     return found
+
+
+def _words(folder: Path) -> list[bytes]:
+    """The arguments; none of a kernel thread, a zombie, or what ended while we looked.
+
+    A process that is just becoming another program has no arguments for an instant, but it has a
+    program: it is asked again, or a node that starts would be taken for one that ended.
+    """
+    deadline = time.monotonic() + BECOMING
+    try:
+        while True:
+            line = (folder / "cmdline").read_bytes()
+            if line or time.monotonic() > deadline:
+                return line.split(b"\0")
+            (folder / "exe").readlink()
+    except OSError:
+        return []
 
 
 def children(pid: int) -> list[int]:
