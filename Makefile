@@ -49,7 +49,13 @@ fix: $(STAMP) ## let the formatters mend what they can
 
 test: $(STAMP) ## everything that has to hold (T=path or -k words for a part)
 	@bash .ci/system-packages lab test
-	$(ROOT) $(BIN)/python -m pytest -m "not full" $(T)
+	$(if $(strip $(T)),$(ROOT) $(BIN)/python -m pytest -m "not full" $(T),$(WHOLE))
+
+# Without nodes two tests run at a time; those on nodes share one lab, and come one by one.
+define WHOLE
+$(ROOT) $(BIN)/python -m pytest -q -m "not full" -n 2 --dist loadfile tests/unit tests/functional
+$(ROOT) $(BIN)/python -m pytest -m "not full" tests/integration
+endef
 
 test-full: $(STAMP) ## what takes longer too: faults, scenarios, endurance
 	@bash .ci/system-packages lab test
