@@ -1,0 +1,116 @@
+"""The composition root: every part of the runner, in the order of the stack."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from flask import Flask
+
+import webhook
+from runner.app.ground import Ground
+from runner.app.line import Line
+from runner.app.work import Work
+from runner.desk import Desk
+from runner.nodes import Onboard
+from runner.outbox.client import Controller
+from runner.ports import Clock, Executor, utc_now
+from runner.settings import RunnerSettings
+from runner.web import admin, hooks, public
+from runner.web.status import Status
+
+
+@dataclass(frozen=True)
+class Runner:
+    """A runner whose parts are joined and whose threads are not started yet."""
+
+    ground: Ground
+    work: Work
+    line: Line | None
+    public: Flask
+    admin: Flask
+
+    def threads(self) -> dict[str, tuple[Callable[[], None], Callable[[], None]]]:
+        """What runs beside the servers: how to run it and how to stop it, by name."""
+        work = self.work
+        running = {
+            "ticks": (work.reconciler.run, work.reconciler.stop),
+            "git": (work.git.run, work.git.stop),
+            "observe": (work.observe.run, work.observe.stop),
+            "tidy": (work.tidying.run, work.tidying.stop),
+        }
+        if self.line is not None:
+            line = self.line
+            running |= {
+                "heartbeat": (line.beats.run, line.beats.stop),
+                "reports": (line.sender.run, line.sender.stop),
+                "stream": (line.stream.run, line.stream.stop),
+            }
+        return running
+
+    def close(self) -> None:
+        """Let go of files and processes; what was running is taken up at the next start."""
+        self.ground.executor.stop()
+        if self.line is not None:
+            self.line.controller.close()
+        self.work.source.close()
+        self.ground.store.close()
+
+
+def build(
+    settings: RunnerSettings, executor: Executor | None = None, clock: Clock = utc_now
+) -> Runner:
+    """Join the parts; nothing is started, and no network is used."""
+    ground = Ground(settings, executor, clock)
+    work = Work(ground)
+    controller = _controller(settings)
+    line = Line(ground, work, controller) if controller else None
+    onboarding = _onboarding(ground)
+    desk = Desk(ground.store, work.reconciler, work.observer, work.git.hint, onboarding)
+    status = Status(
+        site=settings.site.name,
+        store=ground.store,
+        node_status=ground.status,
+        last_tick=lambda: work.reconciler.last_tick,
+        git=lambda: repr(work.watch.last),
+        trouble=line.trouble if line else lambda: "",
+    )
+    deliveries = webhook.Deliveries()
+    token = settings.http.token
+    doors = (
+        webhook.door(
+            settings.hooks.secrets,
+            [settings.git.remote],
+            "main",
+            lambda _: work.git.hint(),
+            lambda: clock().timestamp(),
+            deliveries,
+        ),
+        hooks.lookup(deliveries, lambda: work.looked_at, status, token),
+    )
+    return Runner(
+        ground=ground,
+        work=work,
+        line=line,
+        public=public.create_app(status, token, *doors),
+        admin=admin.create_app(status, desk, onboarding),
+    )
+
+
+def _controller(settings: RunnerSettings) -> Controller | None:
+    given = settings.controller
+    if not given.url or not given.token:
+        return None
+    return Controller(given.url, settings.site.name, given.token, str(given.ca_file or ""))
+
+
+def _onboarding(ground: Ground) -> Onboard:
+    return Onboard(
+        nodes=ground.nodes,
+        executor=ground.executor,
+        key_folder=ground.folder / "ssh",
+        clock=ground.clock,
+        connect_timeout=ground.settings.ssh.connect_timeout,
+        key=ground.settings.ssh.key,
+        user=ground.settings.ssh.user,
+    )
