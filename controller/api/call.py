@@ -35,11 +35,12 @@ class Call:
 
     parts: Parts
     who: Identity
+    given: Mapping[str, str] | None = None  # what a page asks for; None: what the query says
 
     @property
     def args(self) -> Mapping[str, str]:
         """The query's arguments; of repeated ones the first counts."""
-        return request.args
+        return request.args if self.given is None else self.given
 
     @property
     def trace(self) -> str:
@@ -48,7 +49,7 @@ class Call:
 
     def page(self, width: int = 1) -> paging.Page:
         """The page that the query asks for."""
-        return paging.read(request.args, width)
+        return paging.read(self.args, width)
 
     def must_see(self, site: str) -> None:
         """403 for a site that is not theirs."""
