@@ -27,6 +27,7 @@ class Step:
     needs: Mapping[str, Any] = field(default_factory=dict)
     standing: Standing | None = None  # as it is
     pointer: str = "/targets"
+    same: bool = False  # its document in Git would not change at all
 
     @property
     def target(self) -> str | None:
@@ -206,6 +207,7 @@ def _site(site: SiteView, step: Step, nodes: list[dict[str, Any]]) -> dict[str, 
         "site": site.name,
         "deployment": step.standing.id if step.standing else None,
         "action": step.action,
+        "changes": not step.same,
         "why": why,
         "nodes": nodes,
     }

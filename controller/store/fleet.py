@@ -75,9 +75,9 @@ def node_names(session: Session, site: str) -> set[str]:
 
 
 def site(session: Session, name: str, moment: Moment) -> dict[str, Any] | None:
-    """The resource of one site."""
+    """The resource of one site, with its document as it stands in Git."""
     row = session.get(Site, name)
-    return _sites(session, [row], moment)[0] if row else None
+    return {**_sites(session, [row], moment)[0], "document": row.document} if row else None
 
 
 def sites(
