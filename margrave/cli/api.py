@@ -58,6 +58,14 @@ class Api:
         """The answer's JSON (text, when it is none)."""
         return self.send("GET", path, params=params)
 
+    def head(self, path: str) -> dict[str, str]:
+        """The headers of the answer, in small letters."""
+        try:
+            response = self._client.head(path)
+        except httpx.TransportError as error:
+            raise self._unreachable(error) from error
+        return {name.lower(): value for name, value in response.headers.items()}
+
     def post(self, path: str, body: Any = None, key: str = "") -> Any:
         """POST with a JSON body; `key` makes it safe to send twice."""
         return self.send("POST", path, body=body, key=key)
@@ -99,6 +107,9 @@ class Api:
         body = _decoded(response)
         if not isinstance(body, dict):
             body = {"title": response.reason_phrase, "detail": self._strange(response)}
+        if response.status_code == 401 and "Authorization" not in response.request.headers:
+            # The controller speaks to programs, and names the header; here somebody can sign in.
+            body["cure"] = f"margrave login {self.url}"
         raise Problem(response.status_code, body)
 
     def _strange(self, response: httpx.Response) -> str:

@@ -9,7 +9,9 @@ from typing import Any, Final
 
 import click
 
+from margrave import __version__
 from margrave.cli import complaints, exits
+from margrave.cli.contexts import CONTEXT
 from margrave.cli.exits import Exit
 from margrave.errors import MargraveError
 
@@ -17,8 +19,11 @@ from margrave.errors import MargraveError
 # here so that help and start-up import nothing that is not used.
 NOUNS: Final = {
     "app": ("app", "applications in the catalogue"),
+    "completion": ("completion", "completion of words and names for a shell"),
+    "context": ("context", "the controllers one has signed in at"),
     "deploy": ("deploy", "bring an application to sites: create or update"),
     "deployment": ("deployment", "what runs where, and how it came to that"),
+    "doctor": ("doctor", "look for what is wrong here, and how to mend it"),
     "lint": ("lint", "check packages, documents and repositories"),
     "login": ("login", "keep a token for a controller"),
     "node": ("node", "edge nodes"),
@@ -43,6 +48,15 @@ class Nouns(click.Group):
             command: click.Command = getattr(module, cmd_name)
             return command
         return _rooms()[cmd_name]() if cmd_name in _rooms() else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.NoSuchCommand as error:
+            near = self.list_commands(ctx)
+            raise click.NoSuchCommand(error.command_name, possibilities=near, ctx=ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         rows = []
@@ -93,11 +107,15 @@ def _broken(name: str, error: Exception) -> click.Command:
 
 
 @click.group(cls=Nouns, context_settings={"help_option_names": ["-h", "--help"]})
-def root() -> None:
+@click.version_option(__version__, prog_name="margrave", message="%(prog)s %(version)s")
+@click.option("--context", help="the controller to speak to, by the name that login kept")
+@click.pass_context
+def root(ctx: click.Context, context: str | None) -> None:
     """Applications on edge sites, told by Git and done by Ansible.
 
     MARGRAVE_URL and MARGRAVE_TOKEN name the controller, or `margrave login URL` keeps them.
     """
+    ctx.meta[CONTEXT] = context or ""
 
 
 def main() -> int:

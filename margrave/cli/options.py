@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from margrave import durations
+from margrave.cli import complete
 from margrave.cli.exits import Misuse
 from margrave.cli.output import FORMATS, Output
 from margrave.errors import MargraveError
@@ -36,7 +37,7 @@ def shows(function: F) -> F:
         default="table",
         callback=_output,
         is_eager=True,  # errors of the other options are told in this form too
-        help="table for eyes; json and yaml are what the API answers",
+        help="table for eyes; json and yaml are what the API answers; name for pipes",
     )(function)
 
 
@@ -51,12 +52,29 @@ def calls(function: F) -> F:
 
 
 def connect() -> Api:
-    """The controller that the environment or `margrave login` names."""
-    from margrave.cli import account
+    """The controller that `--context`, the environment or `margrave login` names."""
+    from margrave.cli import contexts
     from margrave.cli.api import Api
 
-    who = account.current()
+    who = contexts.chosen(click.get_current_context().meta.get(contexts.CONTEXT, ""))
     return Api(who.url, who.token)
+
+
+def follows(function: F) -> F:
+    """Adds `-w`, handed in as `follow`."""
+    return click.option("-w", "--watch", "follow", is_flag=True, help="again after each change")(
+        function
+    )
+
+
+def naming(what: str, name: str, metavar: str | None = None) -> Callable[[F], F]:
+    """An argument that names a thing of the controller's; the shell completes it."""
+    return click.argument(name, metavar=metavar, shell_complete=getattr(complete, what))
+
+
+def in_site(function: F) -> F:
+    """`--site`, where it narrows to one."""
+    return click.option("--site", help="only at this site", shell_complete=complete.sites)(function)
 
 
 class Duration(click.ParamType[int]):
@@ -101,7 +119,13 @@ def waits(function: F) -> F:
 def sites(*, required: bool = False) -> Callable[[F], F]:
     """`--site`, as often as needed."""
     return click.option(
-        "--site", "sites", multiple=True, required=required, metavar="SITE", help="repeatable"
+        "--site",
+        "sites",
+        multiple=True,
+        required=required,
+        metavar="SITE",
+        help="repeatable",
+        shell_complete=complete.sites,
     )
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,7 +17,9 @@ from margrave.cli import tables
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-FORMATS: Final = ("table", "json", "yaml")
+FORMATS: Final = ("table", "json", "yaml", "name")
+# A column that has to give way keeps this much, or what it needs.
+NARROW: Final = 12
 
 
 def lively(stream: Any = None) -> bool:
@@ -36,8 +40,11 @@ class Output:
         return self.format == "table"
 
     def answer(self, value: Any, *, line: bool = False) -> None:
-        """The value as JSON or YAML; `line` keeps JSON on one line, for streams of them."""
-        if self.format == "yaml":
+        """The value as JSON, YAML or names; `line` keeps JSON on one line, for streams of them."""
+        if self.format == "name":
+            for name in names(value):
+                click.echo(name)
+        elif self.format == "yaml":
             from margrave import yaml_text
 
             text = yaml_text.dump(value)
@@ -53,7 +60,9 @@ class Output:
         if not cells and none:
             click.echo(none)
             return
-        click.echo(aligned([name for name, _ in columns], cells, colours=lively()), nl=False)
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        head = [name for name, _ in columns]
+        click.echo(aligned(head, cells, colours=lively(), width=width), nl=False)
 
     def list(self, page: dict[str, Any], columns: tables.Columns, none: str = "") -> None:
         """A list as `{items, next}` or as a table."""
@@ -79,19 +88,57 @@ class Output:
             click.echo(text)
 
 
-def aligned(head: Sequence[str], cells: Sequence[Sequence[str]], *, colours: bool) -> str:
-    """Columns side by side. Nothing is cut or folded: a terminal wraps what is too long, and a
-    line stays a line for whoever reads the output with another program."""
-    rows = [head, *([text.replace("\n", " ") for text in row] for row in cells)]
-    widths = [max(len(row[index]) for row in rows) for index in range(len(head))]
+def names(value: Any) -> list[str]:
+    """What the things in an answer, a list's, a request's or one, are called in other commands."""
+    if isinstance(value, list):
+        return [name for one in value for name in names(one)]
+    if not isinstance(value, Mapping):
+        return []
+    for inner in ("items", "deployments"):
+        if isinstance(value.get(inner), list):
+            return names(value[inner])
+    if value.get("site") and value.get("name") and "id" not in value:
+        return [f"{value['site']}/{value['name']}"]
+    found = value.get("id") or value.get("name")
+    return [str(found)] if found else []
+
+
+def aligned(
+    head: Sequence[str],
+    cells: Sequence[Sequence[str]],
+    *,
+    colours: bool = False,
+    width: int | None = None,
+) -> str:
+    """Columns side by side, a line a row. With a width the widest columns give way until all fit;
+    without one nothing is cut, so that whoever reads the output with a program has it whole."""
+    rows = [list(head), *([text.replace("\n", " ") for text in row] for row in cells)]
+    needed = [max(len(row[index]) for row in rows) for index in range(len(head))]
+    widths = needed if width is None else fitted(needed, width - 2 * (len(head) - 1))
     lines = []
     for number, row in enumerate(rows):
-        padded = [text.ljust(width) for text, width in zip(row, widths, strict=True)]
-        padded[-1] = row[-1]
+        padded = [_cut(text, room).ljust(room) for text, room in zip(row, widths, strict=True)]
         if colours:
             padded = [_painted(text, number == 0) for text in padded]
         lines.append("  ".join(padded).rstrip() + "\n")
     return "".join(lines)
+
+
+def fitted(needed: Sequence[int], room: int) -> list[int]:
+    """Widths that fit the room as well as they can: the widest is narrowed first, to NARROW."""
+    widths = list(needed)
+    while sum(widths) > room:
+        widest = max(range(len(widths)), key=widths.__getitem__)
+        if widths[widest] <= NARROW:
+            break
+        others = [one for index, one in enumerate(widths) if index != widest]
+        least = max([NARROW, *(one for one in others if one < widths[widest])])
+        widths[widest] = max(least - 1, NARROW, widths[widest] - (sum(widths) - room))
+    return widths
+
+
+def _cut(text: str, room: int) -> str:
+    return text if len(text) <= room else text[: room - 1] + "…"
 
 
 def _painted(text: str, is_head: bool) -> str:

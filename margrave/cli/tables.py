@@ -131,6 +131,10 @@ FINDINGS: Final[Columns] = [
     *pick("cure"),
 ]
 STEPS: Final[Columns] = pick("step", "ok", "detail", "at")
+LOOKS: Final[Columns] = [
+    ("OK", lambda row: "yes" if row["ok"] else "NO"),
+    *pick("where", "name", "detail", "cure"),
+]
 CHECKS: Final[Columns] = pick("name", "ok", "detail", "cure")
 PLAN: Final[Columns] = [
     ("NODE", where),
@@ -145,7 +149,7 @@ TOKENS: Final[Columns] = pick("id", "name", "role", "sites", "created_at", "expi
 USERS: Final[Columns] = pick("name", "role", "sites", "created_at")
 
 GOOD: Final = {"INSTALLED", "succeeded", "active", "fresh", "healthy", "install", "yes"}
-BAD: Final = {"FAILED", "failed", "rollback-failed", "offline", "degraded", "error", "delete"}
+BAD: Final = {"FAILED", "failed", "rollback-failed", "offline", "NO", "degraded", "error", "delete"}
 # Rolled back is never shown as success; unknown is neither good nor bad.
 ODD: Final = {"rolled-back", "held", "ROLLINGBACK", "stale", "warning", "rollback", "update"}
 BUSY: Final = {"INSTALLING", "UPDATING", "DELETING", "pending", "PENDING"}

@@ -10,7 +10,7 @@ import click
 from margrave.cli import tables
 from margrave.cli.commands.lint import lint as lint_command
 from margrave.cli.exits import Exit
-from margrave.cli.options import calls, shows
+from margrave.cli.options import calls, naming, shows
 from margrave.cli.paths import at
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def list_(api: Api, out: Output, search: str | None) -> None:
 
 
 @app.command()
-@click.argument("app")
+@naming("apps", "app", "APP[@VERSION]")
 @shows
 @calls
 def show(api: Api, out: Output, app: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from margrave.cli import changing
-from margrave.cli.options import calls, sets, shows, sites, urgency, waits
+from margrave.cli.options import calls, naming, sets, shows, sites, urgency, waits
 
 if TYPE_CHECKING:
     from margrave.cli.api import Api
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("app", metavar="APP[@VERSION]")
+@naming("apps", "app", "APP[@VERSION]")
 @sites(required=True)
 @click.option("--name", help="the deployment's name; APP if not given")
 @sets

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from margrave.cli import account
+from margrave.cli import contexts
 from margrave.cli.paths import at
 from margrave.errors import MargraveError, Refused
 
@@ -16,18 +16,21 @@ from margrave.errors import MargraveError, Refused
 @click.option("--user", help="asked for when it is not given")
 @click.option("--token-stdin", is_flag=True, help="read a token instead of signing in")
 @click.option("--insecure", is_flag=True, help="also over http to another machine")
-def login(url: str, user: str | None, token_stdin: bool, insecure: bool) -> None:
+@click.option("--name", help="what to call it among several controllers; host:port if not given")
+def login(url: str, user: str | None, token_stdin: bool, insecure: bool, name: str | None) -> None:
     """Sign in at the controller and keep the token in your configuration folder.
 
-    The password is asked for, or read as the first line of what is piped in.
+    The password is asked for, or read as the first line of what is piped in. With several
+    controllers `margrave context` changes between them.
     """
-    url = account.check_url(url)
-    if account.in_clear(url) and not insecure:
+    url = contexts.check_url(url)
+    if contexts.in_clear(url) and not insecure:
         raise Refused(f"{url}: the password would travel in clear", "use https, or --insecure")
     token = _line("token") if token_stdin else _sign_in(url, user)
     _prove(url, token)
-    path = account.keep(account.Account(url, token))
-    click.echo(f"signed in at {url}; the token is kept in {path}")
+    name = name or contexts.name_for(url)
+    path = contexts.keep(contexts.load().with_account(name, contexts.Account(url, token)))
+    click.echo(f"signed in at {url}; the token is kept as {name} in {path}")
 
 
 def _sign_in(url: str, user: str | None) -> str:

@@ -11,7 +11,7 @@ import click
 
 from margrave.cli import resolve, tables
 from margrave.cli.exits import Exit
-from margrave.cli.options import asks, calls, confirm, labels, shows
+from margrave.cli.options import asks, calls, confirm, follows, in_site, labels, naming, shows
 from margrave.cli.paths import at
 from margrave.cli.watching import watch
 from margrave.errors import Refused
@@ -33,8 +33,8 @@ def node() -> None:
 
 
 @node.command("list")
-@click.option("--site", help="only at this site")
-@click.option("--watch", "follow", is_flag=True, help="again after each change")
+@in_site
+@follows
 @shows
 @calls
 def list_(api: Api, out: Output, site: str | None, follow: bool) -> None:
@@ -50,8 +50,8 @@ def list_(api: Api, out: Output, site: str | None, follow: bool) -> None:
 
 
 @node.command()
-@click.argument("node")
-@click.option("--site")
+@naming("nodes", "node")
+@in_site
 @shows
 @calls
 def show(api: Api, out: Output, node: str, site: str | None) -> None:
@@ -65,8 +65,8 @@ def show(api: Api, out: Output, node: str, site: str | None) -> None:
 
 
 @node.command()
-@click.argument("node")
-@click.option("--site")
+@naming("nodes", "node")
+@in_site
 @asks
 @shows
 @calls
@@ -78,8 +78,8 @@ def drain(api: Api, out: Output, node: str, site: str | None, yes: bool) -> None
 
 
 @node.command()
-@click.argument("node")
-@click.option("--site")
+@naming("nodes", "node")
+@in_site
 @shows
 @calls
 def undrain(api: Api, out: Output, node: str, site: str | None) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from margrave.cli import tables
-from margrave.cli.options import asks, calls, confirm, labels, shows
+from margrave.cli.options import asks, calls, confirm, follows, labels, naming, shows
 from margrave.cli.paths import at
 from margrave.cli.watching import watch
 
@@ -28,7 +28,7 @@ def site() -> None:
 
 
 @site.command("list")
-@click.option("--watch", "follow", is_flag=True, help="again after each change")
+@follows
 @shows
 @calls
 def list_(api: Api, out: Output, follow: bool) -> None:
@@ -43,7 +43,7 @@ def list_(api: Api, out: Output, follow: bool) -> None:
 
 
 @site.command()
-@click.argument("site")
+@naming("sites", "site")
 @shows
 @calls
 def show(api: Api, out: Output, site: str) -> None:
@@ -79,7 +79,7 @@ def add(
 
 
 @site.command()
-@click.argument("site")
+@naming("sites", "site")
 @asks
 @calls
 def remove(api: Api, site: str, yes: bool) -> None:
@@ -90,7 +90,7 @@ def remove(api: Api, site: str, yes: bool) -> None:
 
 
 @site.command()
-@click.argument("site")
+@naming("sites", "site")
 @click.option("--reason", required=True, help="shown to whoever wonders why nothing happens")
 @click.option("--until", help="a time such as 2030-01-31T18:00:00Z; for ever if not given")
 @shows
@@ -102,7 +102,7 @@ def pause(api: Api, out: Output, site: str, reason: str, until: str | None) -> N
 
 
 @site.command()
-@click.argument("site")
+@naming("sites", "site")
 @shows
 @calls
 def resume(api: Api, out: Output, site: str) -> None:
@@ -111,7 +111,7 @@ def resume(api: Api, out: Output, site: str) -> None:
 
 
 @site.command()
-@click.argument("site")
+@naming("sites", "site")
 @shows
 @calls
 def reload(api: Api, out: Output, site: str) -> None:
@@ -120,7 +120,7 @@ def reload(api: Api, out: Output, site: str) -> None:
 
 
 @site.command()
-@click.argument("site")
+@naming("sites", "site")
 @click.option("--commit", required=True, help="the commit to go on from")
 @asks
 @shows

@@ -105,7 +105,7 @@ def _handler(fake: FakeController) -> type[BaseHTTPRequestHandler]:
             self.end_headers()
             self.wfile.write(text.encode())
 
-        do_GET = do_POST = do_PATCH = do_DELETE = _handle  # noqa: N815 - the base class calls them so
+        do_GET = do_HEAD = do_POST = do_PATCH = do_DELETE = _handle  # noqa: N815 - the base class calls them so
 
         def log_message(self, *_: object) -> None:
             """Quiet."""

@@ -155,7 +155,7 @@ def test_login_keeps_the_token_for_its_owner_alone(
 
     assert run("site", "list").code == 0
     assert controller.calls[-1].headers["Authorization"] == "Bearer kept"
-    assert (tmp_path / "config/margrave/login.json").stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / "config/margrave/contexts.json").stat().st_mode & 0o777 == 0o600
 
 
 def test_watch_shows_a_list_again_when_it_changed(

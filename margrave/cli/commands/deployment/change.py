@@ -8,7 +8,7 @@ import click
 
 from margrave.cli import changing, resolve
 from margrave.cli.commands.deployment.group import deployment
-from margrave.cli.options import asks, calls, confirm, sets, shows, sites, urgency, waits
+from margrave.cli.options import asks, calls, confirm, naming, sets, shows, sites, urgency, waits
 from margrave.errors import MargraveError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @deployment.command()
-@click.argument("app", metavar="APP[@VERSION]")
+@naming("apps", "app", "APP[@VERSION]")
 @sites(required=True)
 @click.option("--name", help="the deployment's name; APP if not given")
 @sets
@@ -46,7 +46,7 @@ def create(
 
 
 @deployment.command()
-@click.argument("wanted", metavar="D")
+@naming("deployments", "wanted", "D")
 @sites()
 @click.option("--version", help="the version to go to; the same one if not given")
 @sets
@@ -101,7 +101,7 @@ def _parameters(
 
 
 @deployment.command()
-@click.argument("wanted", metavar="D")
+@naming("deployments", "wanted", "D")
 @sites()
 @click.option("--to", help="a version or revision; what ran before if not given")
 @waits
@@ -123,7 +123,7 @@ def rollback(
 
 
 @deployment.command()
-@click.argument("wanted", metavar="D")
+@naming("deployments", "wanted", "D")
 @sites()
 @asks
 @waits
@@ -147,7 +147,7 @@ def delete(
 
 def _verb(name: str, text: str) -> Callable[..., Exit]:
     @deployment.command(name, help=text)
-    @click.argument("wanted", metavar="D")
+    @naming("deployments", "wanted", "D")
     @sites()
     @waits
     @shows

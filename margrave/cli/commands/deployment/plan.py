@@ -10,7 +10,7 @@ from margrave.cli import changing, resolve, tables
 from margrave.cli.commands.deployment.change import update_body
 from margrave.cli.commands.deployment.group import deployment
 from margrave.cli.exits import Exit
-from margrave.cli.options import calls, sets, shows, sites, urgency
+from margrave.cli.options import calls, naming, sets, shows, sites, urgency
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @deployment.command()
-@click.argument("wanted", metavar="APP[@VERSION]|D")
+@naming("plannable", "wanted", "APP[@VERSION]|D")
 @sites()
 @click.option("--version", help="of an update: the version to go to")
 @click.option("--name", help="the deployment's name; APP if not given")

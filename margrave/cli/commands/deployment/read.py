@@ -8,7 +8,7 @@ import click
 
 from margrave.cli import resolve, tables
 from margrave.cli.commands.deployment.group import deployment
-from margrave.cli.options import calls, shows, sites
+from margrave.cli.options import calls, follows, in_site, naming, shows, sites
 from margrave.cli.paths import at
 from margrave.cli.watching import changes, watch
 
@@ -24,14 +24,14 @@ FIELDS = (
 
 
 @deployment.command("list")
-@click.option("--site", help="only at this site")
+@in_site
 @click.option("--app", help="only of this application")
 @click.option("--name", help="only of this name")
 @click.option("--state", help="only in this state; DELETED shows those that are gone")
 @click.option("--outcome", help="only with this outcome")
 @click.option("-q", "--search", help="only those with these words")
 @click.option("--limit", type=click.IntRange(min=1), help="only so many")
-@click.option("--watch", "follow", is_flag=True, help="again after each change")
+@follows
 @shows
 @calls
 def list_(api: Api, out: Output, follow: bool, limit: int | None, **filters: str | None) -> None:
@@ -53,9 +53,9 @@ def list_(api: Api, out: Output, follow: bool, limit: int | None, **filters: str
 
 
 @deployment.command()
-@click.argument("wanted", metavar="D")
+@naming("deployments", "wanted", "D")
 @sites()
-@click.option("--watch", "follow", is_flag=True, help="again after each change")
+@follows
 @shows
 @calls
 def show(api: Api, out: Output, wanted: str, sites: tuple[str, ...], follow: bool) -> None:
@@ -92,7 +92,7 @@ def _draw(out: Output, found: list[dict[str, Any]], *, line: bool) -> None:
 
 
 @deployment.command()
-@click.argument("wanted", metavar="D")
+@naming("deployments", "wanted", "D")
 @sites()
 @shows
 @calls
@@ -109,7 +109,7 @@ def history(api: Api, out: Output, wanted: str, sites: tuple[str, ...]) -> None:
 
 
 @deployment.command()
-@click.argument("wanted", metavar="D")
+@naming("deployments", "wanted", "D")
 @sites()
 @shows
 @calls
@@ -127,9 +127,9 @@ def explain(api: Api, out: Output, wanted: str, sites: tuple[str, ...]) -> None:
 
 
 @deployment.command()
-@click.argument("wanted", metavar="D")
+@naming("deployments", "wanted", "D")
 @sites()
-@click.option("--follow", is_flag=True, help="go on while the operation runs")
+@click.option("-f", "--follow", is_flag=True, help="go on while the operation runs")
 @shows
 @calls
 def logs(api: Api, out: Output, wanted: str, sites: tuple[str, ...], follow: bool) -> None:
@@ -178,7 +178,7 @@ def _follow(api: Api, operation: str, *, told: bool) -> None:
 
 
 @deployment.command("watch")
-@click.argument("wanted", metavar="D")
+@naming("deployments", "wanted", "D")
 @sites()
 @shows
 @calls

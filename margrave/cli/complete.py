@@ -1,0 +1,97 @@
+"""Names for the shell's completion: asked of the controller, and silent when it does not answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from click.shell_completion import CompletionItem
+
+from margrave.cli.paths import at
+from margrave.errors import MargraveError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    import click
+
+    from margrave.cli.api import Api
+
+# Somebody has just pressed Tab: better nothing than a wait.
+PATIENCE = 2.0
+# More than fit on a screen help nobody choose.
+MOST = 100
+
+
+def _api(ctx: click.Context) -> Api:
+    from margrave.cli import contexts
+    from margrave.cli.api import Api
+
+    account = contexts.chosen(str(ctx.find_root().params.get("context") or ""))
+    return Api(account.url, account.token, timeout=PATIENCE)
+
+
+def _from(ask: Callable[[Api, str], Iterable[tuple[str, str]]]) -> Any:
+    def complete(ctx: click.Context, _: click.Parameter, typed: str) -> list[CompletionItem]:
+        try:
+            found = list(ask(_api(ctx), typed))
+        except MargraveError:
+            # There is no place for an error in a half-typed line: there are no names, that is all.
+            return []
+        return [CompletionItem(name, help=about) for name, about in found if name.startswith(typed)]
+
+    return complete
+
+
+def _apps(api: Api, typed: str) -> Iterable[tuple[str, str]]:
+    """Applications; behind an @ their versions."""
+    name, at_sign, _ = typed.partition("@")
+    if at_sign:
+        found = api.get(at("apps", name))
+        return [(f"{name}@{version}", "") for version in found["versions"]]
+    page = api.page(at("apps"), MOST, q=name or None)
+    return [(str(one["id"]), str(one.get("name") or "")) for one in page["items"]]
+
+
+def _sites(api: Api, _typed: str) -> Iterable[tuple[str, str]]:
+    return [(str(one["name"]), "") for one in api.page(at("sites"), MOST)["items"]]
+
+
+def _nodes(api: Api, typed: str) -> Iterable[tuple[str, str]]:
+    """By name, or as <site>/<node> once there is a slash."""
+    form = "{site}/{name}" if "/" in typed else "{name}"
+    page = api.page(at("nodes"), MOST)
+    return [(form.format(**one), str(one["site"])) for one in page["items"]]
+
+
+def _deployments(api: Api, _typed: str) -> Iterable[tuple[str, str]]:
+    page = api.page(at("deployments"), MOST)
+    return {str(one["name"]): str(one["app"]) for one in page["items"]}.items()
+
+
+def _sources(api: Api, _typed: str) -> Iterable[tuple[str, str]]:
+    return [(str(one["name"]), str(one["url"])) for one in api.page(at("app-sources"))["items"]]
+
+
+def _plannable(api: Api, typed: str) -> Iterable[tuple[str, str]]:
+    return dict([*_apps(api, typed), *_deployments(api, typed)]).items()
+
+
+apps = _from(_apps)
+plannable = _from(_plannable)
+sites = _from(_sites)
+nodes = _from(_nodes)
+deployments = _from(_deployments)
+sources = _from(_sources)
+
+
+def contexts(_ctx: click.Context, _: click.Parameter, typed: str) -> list[CompletionItem]:
+    """Those kept on this machine."""
+    from margrave.cli import contexts as kept
+
+    try:
+        known = kept.load().known
+    except MargraveError:
+        return []
+    return [
+        CompletionItem(name, help=one.url) for name, one in known.items() if name.startswith(typed)
+    ]

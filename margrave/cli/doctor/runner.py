@@ -1,0 +1,62 @@
+"""The runner of this machine, asked through its socket."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from margrave.cli.doctor.check import Check, bad, good
+from margrave.errors import MargraveError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from margrave.cli.api import Api
+
+WHERE = "runner"
+# More than this wait when the controller has been away for long; that has a line of its own.
+BACKLOG = 1000
+
+
+def look(connect: Callable[[], Api]) -> Iterator[Check]:
+    """Whether it works, can reach what it needs, and whether its nodes answer."""
+    try:
+        found = connect().get("/status")
+    except MargraveError as error:
+        yield bad(WHERE, "answers", error.message, "systemctl status margrave-runner, or its log")
+        return
+    site = found["site"]
+    yield good(WHERE, "answers", f"site {site['name']}")
+    yield from _held(site)
+    yield _controller(found["controller"])
+    for one in found["nodes"]:
+        yield _node(one)
+
+
+def _held(site: Mapping[str, Any]) -> Iterator[Check]:
+    if site.get("halted"):
+        cure = "mend it in Git, or: margrave runner accept --commit SHA"
+        yield bad(WHERE, "desired state", f"halted: {site['halted']['reason']}", cure)
+    elif site.get("applied_commit"):
+        yield good(WHERE, "desired state", f"commit {str(site['applied_commit'])[:12]}")
+    else:
+        yield bad(WHERE, "desired state", "nothing was read from Git yet", "check git.remote")
+    if site.get("locked"):
+        yield bad(WHERE, "lock", str(site["locked"].get("reason")), "margrave runner unlock")
+
+
+def _controller(told: Mapping[str, Any]) -> Check:
+    waiting = int(told.get("reports_waiting") or 0)
+    if told.get("trouble"):
+        detail = f"{told['trouble']}; {waiting} reports wait and will be sent"
+        return bad(WHERE, "controller", detail, "check controller.url and controller.token")
+    if waiting > BACKLOG:
+        return bad(WHERE, "controller", f"{waiting} reports wait", "it catches up; look again")
+    return good(WHERE, "controller", f"reached; {waiting} reports wait")
+
+
+def _node(one: Mapping[str, Any]) -> Check:
+    name = f"node {one['name']}"
+    if one["status"] == "active":
+        return good(WHERE, name, f"{one['address']} answers")
+    cure = f"is it on? try: ssh {one['address']}; a new host key: margrave node add again"
+    return bad(WHERE, name, f"{one['address']} is {one['status']}", cure)

@@ -1,0 +1,139 @@
+"""`margrave doctor` finds what is wrong, and says what mends it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from margrave import __version__
+from margrave.cli.doctor import controller as looked_at
+
+if TYPE_CHECKING:
+    from tests.functional.cli.conftest import FakeController, Run
+
+SITE = {
+    "name": "harbor", "freshness": "fresh", "nodes": 1, "halted": None, "locked": None,
+    "paused": None, "wanted_commit": "c" * 40,
+}  # fmt: skip
+NODE = {"site": "harbor", "name": "harbor-1", "status": "active"}
+STATUS = {
+    "site": {"name": "harbor", "halted": None, "locked": None, "applied_commit": "c" * 40},
+    "controller": {"trouble": "", "reports_waiting": 0},
+    "nodes": [{"name": "harbor-1", "address": "10.0.0.1", "status": "active"}],
+}
+
+
+def fleet(controller: FakeController, site: dict[str, Any], node: dict[str, Any]) -> None:
+    """A controller with one site and one node."""
+    controller.on("GET", "/healthz", 200, {"status": "ok"})
+    controller.on("HEAD", "/healthz", 200, "")
+    checks = [{"name": "git", "ok": True, "detail": "ok"}]
+    controller.on("GET", "/readyz", 200, {"status": "ok", "checks": checks})
+    controller.on("GET", "/api/v1/meta/capabilities", 200, {"version": __version__})
+    controller.lists("/api/v1/sites", {**SITE, **site})
+    controller.lists("/api/v1/nodes", {**NODE, **node})
+
+
+def ills(run: Run, *words: str) -> dict[str, dict[str, Any]]:
+    """What was found wrong, by name."""
+    found = run("doctor", "-o", "json", *words).json["items"]
+    return {one["name"]: one for one in found if not one["ok"]}
+
+
+def test_a_healthy_fleet_is_0(run: Run, controller: FakeController) -> None:
+    """Nothing wrong, nothing to do."""
+    fleet(controller, {}, {})
+
+    ran = run("doctor")
+
+    assert (ran.code, "all is well" in ran.out) == (0, True), ran.out
+
+
+@pytest.mark.parametrize(
+    ("site", "node", "name", "cure"),
+    [
+        ({"halted": {"reason": "rewritten", "commit": "abc"}}, {}, "harbor", "--commit abc"),
+        ({"freshness": "unknown"}, {}, "harbor", "runner's machine"),
+        ({"locked": {"reason": "stocktaking"}}, {}, "harbor", "margrave runner unlock"),
+        ({"paused": {"reason": "stocktaking"}}, {}, "harbor", "margrave site resume harbor"),
+        ({}, {"status": "offline"}, "harbor/harbor-1", "is it on"),
+    ],
+)
+def test_what_ails_the_fleet_is_named_with_its_cure(
+    run: Run, controller: FakeController, site: Any, node: Any, name: str, cure: str
+) -> None:
+    """One line each, exit code 1."""
+    fleet(controller, site, node)
+
+    assert cure in ills(run)[name]["cure"]
+    assert run("doctor").code == 1
+
+
+def test_a_part_of_the_controller_that_is_ill(run: Run, controller: FakeController) -> None:
+    """503 with the parts is an answer, not an end."""
+    fleet(controller, {}, {})
+    checks = [{"name": "database", "ok": False, "detail": "does not answer"}]
+    controller.on("GET", "/readyz", 503, {"status": "failing", "checks": checks})
+
+    assert ills(run)["database"]["detail"] == "does not answer"
+
+
+def test_a_dead_controller_ends_its_part_alone(
+    run: Run, controller: FakeController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The machine was looked at all the same."""
+    monkeypatch.setenv("MARGRAVE_URL", "http://127.0.0.1:9")
+
+    found = run("doctor", "-o", "json").json["items"]
+
+    assert [one["name"] for one in found if not one["ok"]] == ["answers"]
+    assert any(one["where"] == "machine" for one in found)
+
+
+def test_a_clock_that_is_wrong(
+    run: Run, controller: FakeController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tokens and windows go by it."""
+    fleet(controller, {}, {})
+    monkeypatch.setattr(looked_at, "SKEW", -1.0)
+
+    assert "NTP" in ills(run)["clock"]["cure"]
+
+
+def test_a_token_that_is_not_taken(run: Run, controller: FakeController) -> None:
+    """What needs one is left out."""
+    fleet(controller, {}, {})
+    controller.problem("GET", "/api/v1/meta/capabilities", 401, "the token has expired")
+
+    assert "margrave login" in ills(run)["signed in"]["cure"]
+
+
+@pytest.mark.parametrize(
+    ("status", "name"),
+    [
+        ({**STATUS, "site": {**STATUS["site"], "halted": {"reason": "unsigned"}}}, "desired state"),
+        ({**STATUS, "controller": {"trouble": "refused", "reports_waiting": 7}}, "controller"),
+        (
+            {**STATUS, "nodes": [{"name": "harbor-1", "address": "a", "status": "stale"}]},
+            "node harbor-1",
+        ),
+    ],
+)
+def test_the_runner_here_is_asked_too(
+    run: Run, controller: FakeController, runner: FakeController, status: Any, name: str
+) -> None:
+    """Through its socket."""
+    fleet(controller, {}, {})
+    runner.on("GET", "/status", 200, status)
+
+    assert set(ills(run, "--config", runner.url)) == {name}
+
+
+def test_a_runner_that_does_not_listen(run: Run, controller: FakeController, tmp_path: Any) -> None:
+    """Its configuration is here, its socket is not."""
+    fleet(controller, {}, {})
+    config = tmp_path / "silent.toml"
+    config.write_text('[site]\nname = "harbor"\n[state]\ndir = "nowhere"\n')
+
+    assert "no runner listens" in ills(run, "--config", str(config))["answers"]["detail"]
