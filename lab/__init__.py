@@ -6,8 +6,9 @@ It may use the standard library and `margrave`'s errors and names; `cli.py` clic
 It never uses another room, and it leaves alone whatever is not named after a lab.
 """
 
+from lab.engines import Engine
 from lab.faults import Fault
 from lab.fleet import Lab, all_labs
 from lab.node import Node, State
 
-__all__ = ["Fault", "Lab", "Node", "State", "all_labs"]
+__all__ = ["Engine", "Fault", "Lab", "Node", "State", "all_labs"]

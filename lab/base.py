@@ -8,17 +8,18 @@ import shutil
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lab import cgroups, claims, machine, mirror, network, recipe, seed, ssh
 from lab.commands import run
+from lab.engines import KINDS, Engine, Kind
 from lab.errors import LabError
 from lab.layout import BASE_LOCK, Layout, cache_folder
 from lab.locks import held
 from lab.node import Boot
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from lab.record import Record
 
@@ -30,17 +31,18 @@ ROLES = (HERE.parent / "roles", HERE.parent / "runner" / "_ansible" / "roles")
 WORKSHOP = Layout(".base")
 
 
-def ready(progress: Callable[[str], None]) -> Path:
+def ready(engine: Engine, progress: Callable[[str], None]) -> Path:
     """The folder of the base system; built first when there is none of this recipe."""
-    folder = _folder()
+    kind = KINDS[engine]
+    folder = _folder(kind)
     if folder.is_dir():
         return folder
     with held(BASE_LOCK):
         if not folder.is_dir():
             started = time.monotonic()
-            progress("building the base system of the nodes (once; a minute or two)")
-            _remove_old(folder)
-            _build(folder, progress)
+            progress(f"building the base system of {engine} nodes (once; a minute or two)")
+            _remove_old(folder, kind)
+            _build(folder, kind, progress)
             progress(f"base system is ready ({time.monotonic() - started:.0f} s), kept in {folder}")
     return folder
 
@@ -52,33 +54,43 @@ def roles() -> Path:
     raise LabError(f"{ROLES[0]}/edge_node: the role that prepares nodes is missing")
 
 
-def _folder() -> Path:
-    sources = [roles() / "edge_node", recipe.NODE_FILES]
-    return cache_folder() / f"base-{recipe.identity(sources, platform.machine())}"
+def _folder(kind: Kind) -> Path:
+    role = [] if kind.role is None else [roles() / "edge_node"]
+    sources = [*role, recipe.NODE_FILES, *kind.files]
+    identity = recipe.identity(sources, kind, platform.machine())
+    return cache_folder() / f"{kind.base}-{identity}"
 
 
-def _remove_old(folder: Path) -> None:
+def _remove_old(folder: Path, kind: Kind) -> None:
     """Drop half-built and outdated bases, except those a lab still stands on."""
     kept = claims.bases_in_use()
-    for other in folder.parent.glob("base-*"):
+    for other in folder.parent.glob(f"{kind.base}-*"):
         if str(other) not in kept:
             shutil.rmtree(other)
 
 
-def _build(folder: Path, progress: Callable[[str], None]) -> None:
+def _build(folder: Path, kind: Kind, progress: Callable[[str], None]) -> None:
     draft = folder.with_name(f"{folder.name}.new")
     draft.parent.mkdir(parents=True, exist_ok=True)
     source = mirror.find()
     progress(f"  Debian {recipe.SUITE} from {source}")
-    _bootstrap(source, draft)
+    _bootstrap(source, draft, kind)
     draft.chmod(0o755)
-    _furnish(draft)
+    _furnish(draft, kind)
+    if kind.role is not None:
+        progress("  role edge_node on a booted node")
+        _prepare(draft, kind.role)
+    _strip(draft)
+    draft.rename(folder)
+
+
+def _prepare(draft: Path, variables: Mapping[str, Any]) -> None:
+    """Boot the base itself once, and let the role do to it what it does to any machine."""
     record = claims.claim(WORKSHOP).with_nodes(["base"])
     _take_down(record)  # what a killed build left
     try:
-        progress("  role edge_node on a booted node")
         _boot(draft, record)
-        _apply_role(record.address("base"))
+        _apply_role(record.address("base"), variables)
         ssh.run(
             WORKSHOP,
             record.address("base"),
@@ -91,13 +103,11 @@ def _build(folder: Path, progress: Callable[[str], None]) -> None:
     finally:
         _take_down(record)
         shutil.rmtree(WORKSHOP.kept, ignore_errors=True)
-    _strip(draft)
-    draft.rename(folder)
 
 
-def _bootstrap(source: str, draft: Path) -> None:
+def _bootstrap(source: str, draft: Path, kind: Kind) -> None:
     try:
-        run(recipe.bootstrap(source, draft, mirror.apt_options()), timeout=900)
+        run(recipe.bootstrap(source, draft, kind, mirror.apt_options()), timeout=900)
     except LabError as error:
         raise LabError(
             f"no Debian {recipe.SUITE} from {source}: {error.message}",
@@ -105,9 +115,10 @@ def _bootstrap(source: str, draft: Path) -> None:
         ) from error
 
 
-def _furnish(root: Path) -> None:
+def _furnish(root: Path, kind: Kind) -> None:
     """Add the lab's own files, and switch off what a lab node has no use for."""
-    _copy(recipe.NODE_FILES, root)
+    for folder in (recipe.NODE_FILES, *kind.files):
+        _copy(folder, root)
     units = root / "etc/systemd/system"
     for name in recipe.MASKED:
         (units / name).unlink(missing_ok=True)
@@ -167,7 +178,7 @@ def _boot(draft: Path, record: Record) -> None:
     ssh.wait_for_banner(record.address("base"))
 
 
-def _apply_role(address: str) -> None:
+def _apply_role(address: str, variables: Mapping[str, Any]) -> None:
     scratch = WORKSHOP.run / "ansible"
     scratch.mkdir(parents=True, exist_ok=True)
     settings = scratch / "ansible.cfg"
@@ -183,9 +194,9 @@ def _apply_role(address: str) -> None:
     }
     beside = Path(sys.executable).with_name("ansible-playbook")
     program = str(beside) if beside.exists() else "ansible-playbook"
-    variables = json.dumps({**recipe.ROLE_VARIABLES, "ansible_user": "root"})
+    told = json.dumps({**variables, "ansible_user": "root"})
     run(
-        [program, "-i", f"{address},", "-e", variables, HERE / "base_playbook.yml"],
+        [program, "-i", f"{address},", "-e", told, HERE / "base_playbook.yml"],
         env=env,
         timeout=300,
     )

@@ -53,7 +53,7 @@ def release() -> None:
 
 def bases_in_use() -> set[str]:
     """Folders of base systems that some lab's disks are layered over."""
-    return {one.base for one in _records()}
+    return {base for one in _records() for base in one.bases.values()}
 
 
 def sweep(reserved: set[int]) -> None:

@@ -15,6 +15,7 @@ from rich.table import Table
 
 from lab import ssh as way
 from lab.commands import environment
+from lab.engines import Engine
 from lab.faults import FAULTS, Fault
 from lab.fleet import Lab, all_labs
 from lab.names import only_one
@@ -36,11 +37,21 @@ def lab() -> None:
 @click.option("--name", metavar="LAB", default=DEFAULT, show_default=True)
 @click.option("--nodes", type=click.IntRange(1, 240), metavar="N", help="So many; 3 for a new lab.")
 @click.option("--node", "named", multiple=True, metavar="NAME", help="A node of this name; repeat.")
-def up(name: str, nodes: int | None, named: tuple[str, ...]) -> None:
+@click.option(
+    "--engine",
+    type=click.Choice([one.value for one in Engine]),
+    help="The engine of new nodes, podman unless said; call again for nodes with another.",
+)
+def up(name: str, nodes: int | None, named: tuple[str, ...], engine: str | None) -> None:
     """Make a lab, or start again what has stopped in it."""
     started = time.monotonic()
     made = Lab(name)
-    made.up(named, count=nodes, progress=lambda text: click.echo(f"==> {text}", err=True))
+    made.up(
+        named,
+        count=nodes,
+        engine=Engine(engine) if engine else None,
+        progress=lambda text: click.echo(f"==> {text}", err=True),
+    )
     _show(made.nodes(), as_json=False)
     click.echo(f"Lab {name} is up ({time.monotonic() - started:.1f} s).", err=True)
     click.echo(
@@ -127,7 +138,7 @@ def _show(nodes: Sequence[Any], *, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps([asdict(node) for node in nodes], indent=2))
         return
-    table = Table("NAME", "ADDRESS", "STATE", "LAB", box=None, header_style="bold")
+    table = Table("NAME", "ADDRESS", "STATE", "ENGINE", "LAB", box=None, header_style="bold")
     for node in nodes:
-        table.add_row(node.name, node.address, node.state, node.lab)
+        table.add_row(node.name, node.address, node.state, node.engine, node.lab)
     Console().print(table)

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lab import cgroups, machine, network, seed, ssh
+from lab.engines import KINDS
 from lab.errors import LabError
 from lab.node import Boot, Node, State
 
 if TYPE_CHECKING:
+    from lab.engines import Engine
     from lab.layout import Layout, NodeLayout
     from lab.record import Record
     from lab.subnet import Subnet
@@ -46,6 +48,10 @@ class Place:
         return self.subnet.interface(self.number)
 
     @property
+    def engine(self) -> Engine:
+        return self.record.engine(self.node)
+
+    @property
     def files(self) -> NodeLayout:
         return self.layout.node(self.node)
 
@@ -57,7 +63,7 @@ class Place:
         return State.STOPPED if self.pid is None else State.RUNNING
 
     def describe(self) -> Node:
-        return Node(self.node, self.address, self.state(), self.layout.name)
+        return Node(self.node, self.address, self.state(), self.layout.name, self.engine)
 
     def prepare(self, authorized: str) -> None:
         """Make what the node keeps over restarts: its seed and its disk."""
@@ -67,7 +73,7 @@ class Place:
 
     def power_on(self) -> None:
         """Boot with the disk as it is; returns when an SSH server answers."""
-        base = Path(self.record.base)
+        base = Path(self.record.bases[self.engine])
         if not base.is_dir():
             raise LabError(
                 f"{base}: the base system this lab's disks are layered over is gone",
@@ -79,6 +85,7 @@ class Place:
             namespace=self.namespace,
             base=base,
             places=self.files,
+            storage=KINDS[self.engine].storage,
             groups=cgroups.make(self.layout.name, self.node),
             old_cgroups=cgroups.is_v1(),
             own_scope=cgroups.host_has_systemd(),

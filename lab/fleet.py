@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -23,11 +24,12 @@ from lab import (
     ssh,
 )
 from lab.context import Place
+from lab.engines import Engine
 from lab.faults import Fault
 from lab.layout import Layout
 from lab.locks import held
 from lab.node import Node, State
-from margrave.errors import NotFound
+from margrave.errors import NotFound, Refused
 
 if TYPE_CHECKING:
     import subprocess
@@ -60,21 +62,20 @@ class Lab:
 
     def up(
         self,
-        nodes: Iterable[str] = (),
+        nodes: Iterable[str] | Mapping[str, Engine] = (),
         *,
         count: int | None = None,
+        engine: Engine | None = None,
         progress: Callable[[str], None] = _silent,
     ) -> list[Node]:
         """Make these nodes, or as many as counted, beside those there are; start what is off.
 
         What runs is left alone. Without nodes and count: those there are, or three new ones.
+        New nodes get the engine, else podman; a mapping says of each node which it has.
         """
         preflight.check()
-        folder = base.ready(progress)
         with self._alone():
-            old = claims.claim(self._places)
-            wanted = names.wanted(old.nodes, nodes, count)
-            new = old.with_base(str(folder)).with_nodes(wanted)
+            new = self._wanted(claims.claim(self._places), nodes, count, engine, progress)
             if claims.settle(self._places, new):
                 progress("raised fs.inotify.max_user_instances until the last lab is down")
             network.make_bridge(new.subnet)
@@ -211,6 +212,29 @@ class Lab:
                 f'no lab "{self.name}" here', f"make it: margrave lab up --name {self.name}"
             )
         return known
+
+    def _wanted(
+        self,
+        old: Record,
+        nodes: Iterable[str] | Mapping[str, Engine],
+        count: int | None,
+        engine: Engine | None,
+        progress: Callable[[str], None],
+    ) -> Record:
+        """The record with the nodes that are asked for; bases that new nodes need are made."""
+        asked = nodes if isinstance(nodes, Mapping) else dict.fromkeys(nodes, engine)
+        for name, one in asked.items():
+            if one and old.engines.get(name, one) is not one:
+                raise Refused(
+                    f'node "{name}" has {old.engines[name]}, not {one}',
+                    "name the new node otherwise, or make the lab anew",
+                )
+        new = old
+        for name in names.wanted(old.nodes, asked, count):
+            new = new.with_nodes([name], asked.get(name) or engine or Engine.PODMAN)
+        for one in sorted(set(new.engines.values()) - set(old.bases)):
+            new = new.with_base(one, str(base.ready(one, progress)))
+        return new
 
     def _place(self, node: str) -> Place:
         known = self._record()

@@ -7,6 +7,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lab.engines import KINDS, Engine
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -31,6 +33,7 @@ class Node:
     address: str
     state: State
     lab: str
+    engine: Engine = Engine.PODMAN
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,7 @@ class Boot:
     base: Path
     places: NodeLayout
     groups: Sequence[Path] = ()
+    storage: str = KINDS[Engine.PODMAN].storage
     layered: bool = True
     old_cgroups: bool = False
     own_scope: bool = False
@@ -74,8 +78,7 @@ class Boot:
             self.marker,
             f"--directory={places.root}",
             f"--network-namespace-path=/run/netns/{self.namespace}",
-            # Container layers cannot lie on an overlay: they get a real folder of the node's disk.
-            f"--bind={places.mount / 'containers'}:/var/lib/containers",
+            f"--bind={places.mount / 'containers'}:{self.storage}",
             # Containers inside need what an ordinary machine may do.
             *("--capability=all", "--system-call-filter=@known", "--boot"),
             *(OLD_CGROUPS if self.old_cgroups else ()),

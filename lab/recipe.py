@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from lab.engines import Kind
+
 SUITE = "trixie"
 
-# Nodes have no way out, so all they will need is in the base. What runs containers is named with
-# what it only recommends: minimal systems install no recommendations.
+# Nodes have no way out, so all they will need is in the base, the engine's own packages among it.
+# What runs containers is named with what it only recommends: minimal systems install no
+# recommendations.
 PACKAGES = (
     *("systemd", "systemd-sysv", "dbus", "openssh-server", "sudo", "python3"),
     *("iproute2", "iptables", "nftables", "procps", "ca-certificates", "curl"),
-    *("podman", "netavark", "aardvark-dns", "conmon", "crun", "docker-compose"),
 )
 
 # Nobody reads manuals on a lab node; without them the base is a third smaller.
@@ -37,23 +39,14 @@ MASKED = (
     "e2scrub_all.timer",
 )
 
-ROLE_VARIABLES = {
-    # The lab's processes may lack the right to raise limits; higher defaults stop every container.
-    "edge_node_default_ulimits": ["nofile=1024:1024", "nproc=1024:1024"],
-    # Below old control groups crun takes a container's whole node for the container, and with one
-    # that stops it kills all others; cgroupfs gives each a group of its own.
-    "edge_node_cgroup_manager": "cgroupfs",
-    "edge_node_insecure_registries": ["registry.margrave.lab:5000"],
-    "edge_node_quiet_cgroup_warning": True,
-}
-
 NODE_FILES = Path(__file__).with_name("node_files")
 
 
-def bootstrap(mirror: str, target: Path, apt_options: Iterable[str] = ()) -> list[str]:
+def bootstrap(mirror: str, target: Path, kind: Kind, apt_options: Iterable[str] = ()) -> list[str]:
     """The command that fills the target with an unconfigured Debian."""
+    packages = ",".join((*PACKAGES, *kind.packages))
     return [
-        *("mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(PACKAGES)}"),
+        *("mmdebstrap", "--quiet", "--variant=minbase", f"--include={packages}"),
         *(f"--dpkgopt=path-exclude={pattern}" for pattern in LEFT_OUT),
         # A base that is half written after a crash is thrown away, so nothing needs to be flushed.
         "--dpkgopt=force-unsafe-io",
@@ -62,10 +55,11 @@ def bootstrap(mirror: str, target: Path, apt_options: Iterable[str] = ()) -> lis
     ]
 
 
-def identity(folders: Iterable[Path], architecture: str) -> str:
+def identity(folders: Iterable[Path], kind: Kind, architecture: str) -> str:
     """Twelve digits that change when anything of the recipe changes."""
+    packages = (*PACKAGES, *kind.packages)
     digest = hashlib.sha256(
-        repr((SUITE, PACKAGES, LEFT_OUT, MASKED, ROLE_VARIABLES, architecture)).encode()
+        repr((SUITE, packages, LEFT_OUT, MASKED, kind.role, architecture)).encode()
     )
     for folder in folders:
         for file in sorted(one for one in folder.rglob("*") if one.is_file()):

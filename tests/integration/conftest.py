@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lab import Lab, preflight
+from lab import Engine, Lab, preflight
 from lab.errors import NotPossibleHere
 
 if TYPE_CHECKING:
@@ -37,3 +37,10 @@ def lab(needs_lab: None) -> Iterator[Lab]:
     yield shared
     if not kept:
         shared.down()
+
+
+@pytest.fixture(scope="session")
+def docker_node(lab: Lab) -> str:
+    """A node of the shared lab with Docker Engine and no podman; made when first asked for."""
+    lab.up(["yard-1"], engine=Engine.DOCKER)
+    return "yard-1"

@@ -14,8 +14,8 @@ from uuid import uuid4
 import pytest
 
 from lab import Lab
+from lab.engines import ROLE
 from lab.layout import Layout
-from lab.recipe import ROLE_VARIABLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +42,7 @@ def play(lab: Lab, scratch: Path, variables: dict[str, object], *words: str) -> 
     book = scratch / "play.yml"
     book.write_text("- hosts: all\n  gather_facts: false\n  roles: [edge_node]\n")
     playbook = Path(sys.executable).with_name("ansible-playbook")
-    values = json.dumps({**ROLE_VARIABLES, **variables, "ansible_user": "root"})
+    values = json.dumps({**ROLE, **variables, "ansible_user": "root"})
     *ssh, _host = lab.ssh_command("one")
     # One connection for all tasks; its socket goes with the lab.
     shared = f"-o ControlMaster=auto -o ControlPersist=5s -o ControlPath={Layout(lab.name).run}/cm"

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 import pytest
 
-from lab import Lab, State
+from lab import Engine, Lab, State
 from lab.layout import Layout
 from lab.plain_http import ask
 from lab.record import load
@@ -39,7 +39,7 @@ services:
 """
 ENGINE = "DOCKER_HOST=unix:///run/podman/podman.sock"
 # Names that no other lab of this machine has, so that they alone say which lab is meant.
-ONE, TWO = (f"{name}-{uuid4().hex[:6]}" for name in ("one", "two"))
+ONE, TWO, DOCK = (f"{name}-{uuid4().hex[:6]}" for name in ("one", "two", "dock"))
 GREETING = 'say "hi" \\ é😀'
 
 
@@ -186,12 +186,28 @@ def test_a_fault_on_a_node_that_is_off_is_refused(trial: Lab) -> None:
         trial.fail("three", kill=True)
 
 
+def test_nodes_with_docker_stand_beside_nodes_with_podman(trial: Lab) -> None:
+    """One lab has both; a node keeps its engine and its containers' disk over a power cut."""
+    trial.up({ONE: Engine.PODMAN, DOCK: Engine.DOCKER})
+    with pytest.raises(Refused, match="has docker, not podman"):
+        trial.up([DOCK], engine=Engine.PODMAN)
+    trial.ssh(DOCK, "docker pull -q registry.margrave.lab:5000/idle:1", timeout=60)
+    trial.fail(DOCK, kill=True)
+    trial.up()
+    said = trial.ssh(DOCK, "docker image ls -q | wc -l; systemctl is-system-running; ls /run")
+    assert said.stdout.split()[:2] == ["1", "running"]
+    assert "docker.sock" in said.stdout
+    assert "podman" not in said.stdout
+    assert [node.engine for node in trial.nodes()] == ["podman", "podman", "docker"]
+
+
 def test_the_command_lists_and_reaches_nodes(trial: Lab) -> None:
     """`lab list -o json` names them; `lab ssh` hands through words, input, output and status."""
     listed = json.loads(command("list", "--name", trial.name, "-o", "json").stdout)
     assert [(one["name"], one["state"]) for one in listed] == [
         (ONE, "running"),
         (TWO, "running"),
+        (DOCK, "running"),
     ]
     said = command("ssh", ONE, "--", "sh", "-c", "echo 'a  b'; exit 7")
     assert (said.stdout, said.returncode) == ("a  b\n", 7), said.stderr

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lab import recipe, ssh
+from lab.engines import KINDS, Engine
 from lab.layout import Layout
 from lab.node import Boot
 
@@ -37,6 +38,13 @@ def test_hosts_differ_in_what_a_node_is_told() -> None:
     assert "bare" in boot(layered=False)
 
 
+def test_layers_of_containers_lie_on_the_disk_and_not_on_an_overlay() -> None:
+    """Each engine's own folder is a real one of the node's disk, wherever that engine keeps it."""
+    disk = Layout("x").node("a").mount / "containers"
+    for kind in KINDS.values():
+        assert f"--bind={disk}:{kind.storage}" in boot(storage=kind.storage)
+
+
 def test_ssh_trusts_the_known_key_alone_and_reads_no_settings() -> None:
     """Neither the user's configuration nor the user's agent has a say."""
     words = ssh.command(Layout("x"), "10.231.0.11")
@@ -63,15 +71,18 @@ def test_the_base_is_made_anew_when_recipe_or_role_change(tmp_path: Path) -> Non
     (tmp_path / "tasks").mkdir()
     file = tmp_path / "tasks" / "main.yml"
     file.write_text("one")
-    first = recipe.identity([tmp_path], "x86_64")
-    assert recipe.identity([tmp_path], "x86_64") == first
-    assert recipe.identity([tmp_path], "aarch64") != first
+    podman, docker = KINDS[Engine.PODMAN], KINDS[Engine.DOCKER]
+    first = recipe.identity([tmp_path], podman, "x86_64")
+    assert recipe.identity([tmp_path], podman, "x86_64") == first
+    assert recipe.identity([tmp_path], podman, "aarch64") != first
+    assert recipe.identity([tmp_path], docker, "x86_64") != first
     file.write_text("two")
-    assert recipe.identity([tmp_path], "x86_64") != first
+    assert recipe.identity([tmp_path], podman, "x86_64") != first
 
 
 def test_the_base_comes_from_the_given_mirror_with_the_given_options() -> None:
     """Suite, folder and mirror stand last, in this order."""
-    words = recipe.bootstrap("http://mirror/debian", Path("/new"), ['Acquire::http::Proxy "p"'])
+    proxy = ['Acquire::http::Proxy "p"']
+    words = recipe.bootstrap("http://mirror/debian", Path("/new"), KINDS[Engine.DOCKER], proxy)
     assert words[-3:] == ["trixie", "/new", "http://mirror/debian"]
     assert '--aptopt=Acquire::http::Proxy "p"' in words

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lab import seed
+from lab.engines import Engine
 from lab.errors import LabError
 from lab.locks import held
 from lab.record import Record, load, save
@@ -19,11 +20,24 @@ if TYPE_CHECKING:
 
 
 def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
-    """The base is set once: disks are layered over it."""
-    record = Record(Subnet(3)).with_base("/one").with_base("/two").with_nodes(["a"])
+    """A base is set once per engine: disks are layered over it."""
+    record = Record(Subnet(3)).with_base(Engine.PODMAN, "/one").with_base(Engine.PODMAN, "/two")
+    record = record.with_base(Engine.DOCKER, "/three").with_nodes(["a"])
+    record = record.with_nodes(["a", "b"], Engine.DOCKER)
     save(tmp_path / "x" / "lab.json", record)
     assert load(tmp_path / "x" / "lab.json") == record
-    assert record.base == "/one"
+    assert record.bases == {Engine.PODMAN: "/one", Engine.DOCKER: "/three"}
+    assert (record.engine("a"), record.engine("b")) == (Engine.PODMAN, Engine.DOCKER)
+
+
+def test_a_lab_from_before_there_were_two_engines_has_podman(tmp_path: Path) -> None:
+    """Whoever updates Margrave can still use and remove the lab that stands."""
+    path = tmp_path / "lab.json"
+    path.write_text('{"subnet": 3, "base": "/one", "nodes": {"a": 11}}')
+    record = load(path)
+    assert record is not None
+    assert record.bases == {Engine.PODMAN: "/one"}
+    assert record.engine("a") is Engine.PODMAN
 
 
 def test_a_lab_that_is_not_there_has_no_record(tmp_path: Path) -> None:
