@@ -11,7 +11,7 @@ ROOT   := $(shell [ "$$(id -u)" -eq 0 ] || echo sudo --preserve-env=HOME,CI,NO_C
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help dev check fix test test-full demo demo-down bench clean lock
+.PHONY: help dev check fix test test-full demo demo-down docs bench clean lock
 
 help: ## list the wishes
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,12 +35,13 @@ $(STAMP): requirements/dev.txt pyproject.toml
 	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $(STAMP)
 
-check: $(STAMP) ## lint, types, walls between the rooms, YAML, Ansible; changes nothing
+check: $(STAMP) ## lint, types, walls between the rooms, YAML, Ansible, links; changes nothing
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/yamllint --strict .
+	$(BIN)/sphinx-build -qnW --keep-going -d var/docs/.doctrees docs var/docs
 	PATH="$(CURDIR)/$(BIN):$$PATH" ANSIBLE_COLLECTIONS_PATH="$(CURDIR)/collections" $(BIN)/ansible-lint --offline --strict
 
 fix: $(STAMP) ## let the formatters mend what they can
@@ -61,6 +62,10 @@ test-full: $(STAMP) ## what takes longer too: faults, scenarios, endurance
 	@bash .ci/system-packages lab test
 	$(ROOT) $(BIN)/python -m pytest $(T)
 
+docs: $(STAMP) ## the documentation as pages: var/docs/index.html
+	$(BIN)/python docs/generate.py
+	$(BIN)/sphinx-build -qnW --keep-going -d var/docs/.doctrees docs var/docs
+
 bench: $(STAMP) ## measure against the bars of docs/quality.md; figures as JSON under var/bench
 	@bash .ci/system-packages lab
 	$(ROOT) $(BIN)/python -m bench.push_to_healthy
@@ -72,5 +77,5 @@ lock: $(STAMP) ## write requirements/*.txt anew from pyproject.toml (needs uv)
 	uv pip compile -q --upgrade --generate-hashes --universal --python-version 3.11 --no-emit-index-url --no-header pyproject.toml --group dev -o requirements/dev.txt
 
 clean: ## remove what was built here (a running demo is left alone: make demo-down)
-	rm -rf $(VENV) var/bench var/test .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .ansible
+	rm -rf $(VENV) var/bench var/docs var/test .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .ansible
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
