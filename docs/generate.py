@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 
+import click
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from controller.api import ROUTES, openapi
+from controller.api.meta import DOORS
 from controller.api.schemas import schemas
 from controller.settings import ControllerSettings
+from margrave.cli.main import root
 from margrave.error_classes import POLICY
 from margrave.lifecycle import OUTCOME_ORDER, STATE_ORDER, TRANSITIONS, State, margo_word
 from margrave.schemas import text_of, types_of
@@ -114,7 +119,74 @@ def _default(field: FieldInfo) -> str:
     return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 
-PAGES = {"states.md": states, "errors.md": errors, "configuration.md": configuration}
+def commands() -> str:
+    """Every command with its options as a page."""
+    found = "\n".join(_command(command, path) for path, command in _all(root, "margrave"))
+    return f"""# Commands
+
+Written from the commands themselves; a test fails when they differ. What holds for all of them,
+and the exit codes: [the command](../cli.md).
+
+{found}"""
+
+
+def _all(command: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:
+    """The command and all below it; the demo's and the lab's have pages of their own."""
+    yield path, command
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            assert inner is not None, name
+            yield from _all(inner, f"{path} {name}")
+
+
+def _command(command: click.Command, path: str) -> str:
+    context = click.Context(command, info_name=path)
+    usage = " ".join(command.collect_usage_pieces(context))
+    text = inspect.cleandoc(command.help or "").replace("\b\n", "").strip()
+    rows = [param.get_help_record(context) for param in command.get_params(context)]
+    options = "\n".join(
+        f"| `{_cell(row[0])}` | {_cell(row[1])} |"
+        for row in rows
+        if row is not None and row[1] and "--help" not in row[0]
+    )
+    table = f"\n| option | |\n|---|---|\n{options}\n" if options else ""
+    return f"## {path}\n\n`{path} {usage}`\n\n{text}\n{table}"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def api() -> str:
+    """Every endpoint of the controller as a page."""
+    described = openapi.document(ROUTES, DOORS)
+    rows = "\n".join(
+        f"| `{method.upper()} {path}` | {about['summary']} |"
+        for path, methods in sorted(described["paths"].items())
+        for method, about in methods.items()
+        if method in {"get", "post", "put", "patch", "delete"}
+    )
+    return f"""# HTTP API of the controller
+
+Written from the table of routes; a test fails when they differ. Bodies and answers stand in the
+OpenAPI 3.1 description that each controller serves at `/openapi.json`. A refusal is
+`application/problem+json` with `detail`, `cure`, and `errors`: pointer, finding and cure of each.
+
+| endpoint | |
+|---|---|
+{rows}
+"""
+
+
+PAGES = {
+    "states.md": states,
+    "errors.md": errors,
+    "configuration.md": configuration,
+    "commands.md": commands,
+    "api.md": api,
+}
 
 
 def schema_files() -> dict[str, str]:
