@@ -1,0 +1,81 @@
+"""What the documents tell people to type is something that can be typed."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from margrave.cli.main import root
+
+ROOT = Path(__file__).parents[3]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+WISHES = set(re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), re.M))
+# Programs of the system; what they are told is theirs to judge.
+KNOWN = {
+    "ansible-doc", "ansible-galaxy", "ansible-inventory", "age", "age-keygen", "apt-get", "cat",
+    "cd", "createdb", "cp", "curl", "echo", "git", "install", "openssl", "pip", "podman", "psql",
+    "pytest", "python3", "scp", "set", "sops", "source", "ssh", "ssh-keygen", "sudo", "systemctl",
+    "tar", "useradd", "helm", "kubectl", "docker", "molecule", "umask", "export",
+}  # fmt: skip
+
+
+def typed() -> Iterator[tuple[str, str]]:
+    """Page and command of every `$ …` line in a console block; continued lines are joined."""
+    for page in PAGES:
+        for block in re.findall(r"^```console\n(.*?)^```", page.read_text(), re.M | re.S):
+            for line in re.sub(r"\\\n", " ", block).splitlines():
+                if line.startswith("$ "):
+                    yield str(page.relative_to(ROOT)), line[2:]
+
+
+def words_of(command: str) -> list[list[str]]:
+    """The words of each program in the line; variables set before it and comments left out."""
+    parts = re.split(r"\s(?:\||&&|;)\s|;\s", re.sub(r"\s+#\s.*$", "", command))
+    found = []
+    for part in parts:
+        words = shlex.split(part)
+        while words and re.fullmatch(r"[A-Z_]+=.*", words[0], re.S):
+            words.pop(0)
+        if words and words[0] == "sudo":
+            words = [word for word in words[1:] if word not in {"-u", "margrave"}] or words
+        if words:
+            found.append([words[0].rpartition("bin/")[2], *words[1:]])
+    return found
+
+
+@pytest.mark.parametrize(("page", "command"), sorted(set(typed())))
+def test_a_command_in_the_docs_can_be_typed(page: str, command: str) -> None:
+    """Verbs and options exist, wishes stand in the Makefile, files of the checkout are there."""
+    for program, *words in words_of(command):
+        if program == "margrave":
+            _parse(words)
+        elif program == "make":
+            assert {word for word in words if "=" not in word} <= WISHES, command
+        elif program == "ansible-playbook":
+            playbook = next(word for word in words if word.endswith(".yml"))
+            assert (ROOT / playbook).is_file() or playbook.startswith("margrave.edge."), command
+        else:
+            assert program in KNOWN or program.startswith((".", "<")), f"{page}: {program}"
+
+
+def _parse(words: list[str]) -> None:
+    command: click.Command = root
+    context = click.Context(root, info_name="margrave")
+    rest = list(words)
+    while True:
+        _, left, _ = command.make_parser(context).parse_args(list(rest))
+        if not isinstance(command, click.Group):
+            # Of what is no option, each argument takes its part, and nothing may be left over.
+            assert not left, f"{command.name}: {left} is too much"
+            return
+        if not left:
+            return
+        inner = command.get_command(context, left[0])
+        assert inner is not None, f"{command.name} has no {left[0]}"
+        command, rest = inner, left[1:]
+        context = click.Context(command, parent=context, info_name=inner.name)
