@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from controller.admission import planning, resolving
-from controller.admission.creating import checked, needs_of
 from controller.admission.planning import Step
+from controller.admission.workshop import Workshop
 from controller.gate import checking
 from controller.publish.changes import Change, content_in
 from controller.store import world
 from controller.store.words import Action
-from margrave import parameters, yaml_text
+from margrave import parameters
 from margrave.documents.deployment import read_deployment, revision_of
 from margrave.errors import Conflict, DocumentError, NotFound
 from margrave.findings import Finding
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from controller.store import Session
     from controller.store.freshness import Moment
     from controller.store.world import Standing
+    from margrave.documents.deployment import Deployment
 
 _COMMITTED = (Action.UPDATE, Action.ROLLBACK, Action.DELETE)
 
@@ -60,15 +61,16 @@ def decide(
     change = _change(session, read, chosen, repository)
     findings: list[Finding] = []
     sites = world.sites(session, {one.site for one in chosen})
-    neighbours = world.at_sites(session, sites)
+    neighbours = resolving.by_site(world.at_sites(session, sites))
     shown = []
+    workshop = Workshop(materials)
     for one in chosen:
         try:
-            step = _step(one, change, read, materials)
+            step = _step(one, change, read, materials, workshop)
         except DocumentError as error:
             findings += [found for found in error.findings if found not in findings]
             continue
-        others = [other for other in neighbours if other.site == one.site]
+        others = neighbours.get(one.site, ())
         made = planning.plan_site(sites[one.site], step, others, moment)
         shown.append(made.shown)
         findings += made.findings
@@ -146,39 +148,59 @@ def _is_revision(revision: str, wanted: str) -> bool:
     return len(digits) >= 8 and revision.removeprefix("sha256:").startswith(digits)
 
 
-def _step(one: Standing, change: Change, read: Act, materials: Materials) -> Step:
+def _step(
+    one: Standing, change: Change, read: Act, materials: Materials, workshop: Workshop
+) -> Step:
     """What becomes of one deployment."""
     if change.kind == "delete":
         why = "its document leaves Git" if one.in_git else "its document is gone from Git already"
         return Step("delete", None, why, standing=one, pointer="/select")
-    old: Mapping[str, Any] = yaml_text.parse(one.document or "").value
+    before = read_deployment(one.document or "")
+    old = before.raw
     try:
         new = change.applied(one.id, old, materials)
     except NotFound as error:
         raise DocumentError([Finding("/version", error.message, error.cure, "unknown")]) from error
     assert new is not None
-    document = checked(new)
-    _parameters_fit(read, document.application_id, document.version, materials)
+    document = workshop.checked(new)
+    _parameters_fit(one, read, before.values, document, materials)
     same = new == old
     action = "none" if same or revision_of(new) == revision_of(old) else change.kind
-    changed_version = document.version != one.version
-    needs = one.needs
-    if changed_version and action == "update":
-        needs = needs_of(document, document.application_id, document.version, materials)
-    why = _why(one, read_deployment(one.document or "").values, document.values, document.version)
+    needs = one.needs if action == "none" else _needs(one, document, workshop)
+    why = _why(one, before.values, document.values, document.version)
     if same:
         why = "it is as wanted already"
     elif action == "none":
         why = "only policies change: nothing is done on nodes"
-    return Step(action, document, why, needs, one, "/select")
+    return Step(action, document, why, needs, one, "/select", same)
 
 
-def _parameters_fit(read: Act, app: str, version: str | None, materials: Materials) -> None:
-    material = materials(app, version) if version else None
-    given = {name: value for name, value in read.parameters.items() if value is not None}
-    if material is None or not given:
+def _needs(one: Standing, document: Deployment, workshop: Workshop) -> Mapping[str, Any]:
+    """What it takes then; the images of the same version stay those that Git has pinned."""
+    needs = workshop.needs(document)
+    if document.version == one.version:
+        return (
+            {**needs, "images": one.needs.get("images", ())} if any(needs.values()) else one.needs
+        )
+    return needs
+
+
+def _parameters_fit(
+    one: Standing,
+    read: Act,
+    before: Mapping[str, Any],
+    document: Deployment,
+    materials: Materials,
+) -> None:
+    """The values that are given fit the version, and none changes that is fixed by now."""
+    version = document.version
+    material = materials(document.application_id, version) if version else None
+    if material is None:
         return
+    given = {name: value for name, value in read.parameters.items() if value is not None}
     findings = parameters.check(material.description, given)
+    if any(runs.get("revision") for runs in one.placements.values()):
+        findings += parameters.check_change(material.description, before, document.values)
     if findings:
         raise DocumentError(findings)
 

@@ -164,8 +164,8 @@ class Admission:
         """Write what was decided; commands are done with that."""
         now = self._clock()
         requests.add(session, values, decision.concerned, now)
-        for new in decision.new:
-            documents.accept(session, creating.belonging_to(new, values["id"]), now)
+        new = [creating.belonging_to(one, values["id"]) for one in decision.new]
+        documents.accept(session, new, now)
         kind = _COMMANDS.get(decision.action)
         if kind is not None:
             for deployment, site in decision.concerned:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from controller.admission import planning, resolving
 from controller.admission.planning import Step
+from controller.admission.workshop import Workshop
 from controller.publish.changes import Change
-from controller.publish.reader import Needs, deployment_values
+from controller.publish.reader import deployment_values
 from controller.store import world
 from controller.store.documents import Accepted
 from margrave import parameters
-from margrave.documents.deployment import Deployment, read_deployment, render
 from margrave.errors import Conflict, DocumentError, Refused
 from margrave.findings import Finding
 from margrave.names import LABEL_CURE, is_label
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from controller.store import Session
     from controller.store.freshness import Moment
     from controller.store.world import Standing
-
-OURS = "/spec/x-margrave-extensions"
+    from margrave.documents.deployment import Deployment
 
 
 @dataclass(frozen=True)
@@ -61,16 +60,24 @@ def decide(
     if findings:
         raise DocumentError(findings)
     sites, new = [], []
+    neighbours = resolving.by_site(standing)
+    workshop = Workshop(materials)
+    wishes: dict[tuple[str, ...], tuple[Deployment, dict[str, Any]]] = {}
     for target, deployment in zip(targets, change.targets, strict=True):
-        document = document_of(change, deployment, materials)
-        needs = needs_of(document, read.app, version, materials)
+        # Documents of a request differ in id, site and nodes alone: one of each kind is checked.
+        if target.nodes not in wishes:
+            made = change.applied(deployment, None, materials)
+            assert made is not None
+            document = workshop.checked(made)
+            wishes[target.nodes] = (document, workshop.needs(document))
+        document, needs = wishes[target.nodes]
         why = f"{read.app} {version} is not at {target.site.name} yet"
         step = Step("install", document, why, needs, pointer=target.pointer)
-        others = [one for one in standing if one.site == target.site.name]
-        made = planning.plan_site(target.site, step, others, moment)
-        sites.append(made.shown)
-        findings += made.findings
-        new.append(_accepted(document, target.site.name, who, needs))
+        others = neighbours.get(target.site.name, ())
+        planned = planning.plan_site(target.site, step, others, moment)
+        sites.append(planned.shown)
+        findings += planned.findings
+        new.append(_accepted(deployment, document, target.site.name, who, needs))
     concerned = tuple((one.id, one.site) for one in new)
     return Created(change, concerned, tuple(sites), tuple(findings), tuple(new))
 
@@ -84,49 +91,6 @@ def refused_plan(findings: Sequence[Finding] | None, words: str) -> dict[str, An
     """The plan of what would be refused: nothing happens, and this is why."""
     found = findings if findings is not None else [Finding("/name", words, code="conflict")]
     return {"hash": None, "sites": [], "findings": [one.as_dict() for one in found]}
-
-
-def document_of(change: Change, deployment: str, materials: Materials) -> Deployment:
-    """The document that a change makes of nothing; findings point into the request."""
-    made = change.applied(deployment, None, materials)
-    assert made is not None
-    return checked(made)
-
-
-def checked(value: Mapping[str, Any]) -> Deployment:
-    """The document of a value, or DocumentError whose pointers are those of the request."""
-    try:
-        return read_deployment(render(value))
-    except DocumentError as error:
-        raise DocumentError(
-            replace(
-                one,
-                pointer=one.pointer.removeprefix(OURS).removeprefix("/spec"),
-                line=0,
-                column=0,
-            )
-            for one in error.findings
-        ) from error
-
-
-def needs_of(
-    document: Deployment, app: str, version: str | None, materials: Materials
-) -> dict[str, Any]:
-    """Images and ports of a version that is not in Git yet, as its author wrote them."""
-    needs = Needs()
-    material = materials(app, version) if version else None
-    if material is None:
-        return needs.as_dict()
-    files = materials.files(app, version or "")
-    for profile in material.description.profiles:
-        if profile.type != document.profile_type:
-            continue
-        for component in profile.components:
-            text = files.get(component.path or "", {}).get("compose.yaml")
-            if text is not None:
-                variables = document.variables(component.name)
-                needs.add(text.data.decode("utf-8", "replace"), variables)
-    return needs.as_dict()
 
 
 def _change(
@@ -178,10 +142,12 @@ def _name_findings(name: str, *, named: bool) -> list[Finding]:
     return [Finding("/name", f'"{name}" is not a name', cure)]
 
 
-def _accepted(document: Deployment, site: str, who: Identity, needs: Mapping[str, Any]) -> Accepted:
+def _accepted(
+    deployment: str, document: Deployment, site: str, who: Identity, needs: Mapping[str, Any]
+) -> Accepted:
     values = deployment_values(document)
     return Accepted(
-        id=document.id,
+        id=deployment,
         site=site,
         name=document.name,
         app=document.application_id,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from controller.store import apps, world
@@ -12,12 +13,12 @@ from margrave.findings import Finding, did_you_mean
 from margrave.matching import selector_matches
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from controller.access.identity import Identity
     from controller.admission.bodies import Targets
     from controller.store import Session
-    from controller.store.world import SiteView
+    from controller.store.world import SiteView, Standing
 
 
 @dataclass(frozen=True)
@@ -74,12 +75,21 @@ def targets_of(
     return found, []
 
 
+def by_site(standing: Iterable[Standing]) -> dict[str, list[Standing]]:
+    """What stands at each site; sites with nothing are left out."""
+    found: dict[str, list[Standing]] = {}
+    for one in standing:
+        found.setdefault(one.site, []).append(one)
+    return found
+
+
 def _named(session: Session, names: list[str], who: Identity) -> tuple[list[Target], list[Finding]]:
     known = world.sites(session, names)
+    others = _Others(session, who)
     findings = [
         finding
         for place, name in enumerate(names)
-        if (finding := _unknown(session, known, f"/targets/sites/{place}", name, who))
+        if (finding := _unknown(known, f"/targets/sites/{place}", name, others))
     ]
     if not names:
         findings.append(Finding("/targets/sites", "names no site", "name one at least"))
@@ -95,11 +105,12 @@ def _named(session: Session, names: list[str], who: Identity) -> tuple[list[Targ
 def _nodes(session: Session, names: list[str], who: Identity) -> tuple[list[Target], list[Finding]]:
     known = world.sites(session, {name.split("/")[0] for name in names})
     findings: list[Finding] = []
+    others = _Others(session, who)
     chosen: dict[str, list[str]] = {}
     for place, name in enumerate(names):
         where = f"/targets/nodes/{place}"
         site, slash, node = name.partition("/")
-        wrong = _unknown(session, known, where, site, who)
+        wrong = _unknown(known, where, site, others)
         if not slash or not node:
             wrong = Finding(where, f'"{name}" names no node', "write <site>/<node>")
         elif wrong is None and node not in (there := _names(known[site])):
@@ -121,15 +132,28 @@ def _names(site: SiteView) -> Iterable[str]:
     return [node.name for node in site.nodes]
 
 
+class _Others:
+    """Sites that could have been meant; read once, however many names are wrong."""
+
+    def __init__(self, session: Session, who: Identity) -> None:
+        self._session = session
+        self.who = who
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Those that are theirs."""
+        return [name for name in world.site_names(self._session) if self.who.sees(name)]
+
+
 def _unknown(
-    session: Session, known: dict[str, SiteView], where: str, name: str, who: Identity
+    known: Mapping[str, SiteView], where: str, name: str, others: _Others
 ) -> Finding | None:
-    if name in known and who.sees(name):
+    if name in known and others.who.sees(name):
         return None
     if name in known:
         return Finding(
             where, f'site "{name}" is not yours', "ask for a token that has it", "forbidden"
         )
-    seen = [one for one in world.sites(session) if who.sees(one)]
     words = f'there is no site "{name}"'
-    return Finding(where, words, did_you_mean(name, seen) or "add it first", "unknown")
+    cure = did_you_mean(name, others.names) or "add it first"
+    return Finding(where, words, cure, "unknown")

@@ -41,7 +41,7 @@ def take(intake: Intake, site: str, beat: Heartbeat) -> dict[str, Any]:
 
 
 def _note(session: Session, line: Line, beat: Heartbeat, claim: Claim, moment: Moment) -> None:
-    told = Told(line.site, moment, True, Page(session, line.site, moment))
+    told = Told(line.site, line.runner, moment, True, Page(session, line.site, moment))
     values: dict[str, Any] = {
         "last_seen": moment.now,
         "runner": line.runner,

@@ -71,7 +71,7 @@ class Intake:
             claim = {"last_seen": moment.now, "runner": line.runner, "epoch": line.epoch}
             fleet.tell_site(session, line.site, claim)
             session.flush()
-        return Told(line.site, moment, adopts, Page(session, line.site, moment))
+        return Told(line.site, line.runner, moment, adopts, Page(session, line.site, moment))
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ class Told:
     """
 
     site: str
+    runner: str
     moment: Moment
     adopts: bool
     page: Page

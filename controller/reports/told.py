@@ -49,6 +49,8 @@ def operation(told: Told, read: OperationData, at: datetime) -> None:
     key = placed.deployment(told, read.deployment)
     values = read.model_dump(exclude={"id", "deployment", "revision"})
     values["kind"] = known.kind if known is not None else _kind(told, key, read)
+    if read.fence is not None:  # whose claim it is; a runner tells of its own calls alone
+        values["fence"] = {"runner": told.runner, **read.fence}
     shown = told.page.operate(read.id, key, {**values, "updated_at": at})
     told.page.tell(EventKind.OPERATION, shown, key.id)
 

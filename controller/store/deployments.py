@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import func, or_, select
 
@@ -14,7 +14,7 @@ from controller.store.shapes import stamp
 from margrave.lifecycle import Freshness, Outcome, State
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from datetime import datetime
 
     from sqlalchemy import ColumnElement
@@ -23,6 +23,30 @@ if TYPE_CHECKING:
     from controller.store.freshness import Moment
 
 Row = tuple[tuple[int], dict[str, Any]]
+
+# A resource's columns; the document beside them is what makes a row wide.
+_SHOWN: Final = (
+    Deployment.key,
+    Deployment.id,
+    Deployment.site,
+    Deployment.name,
+    Deployment.app,
+    Deployment.version,
+    Deployment.profile,
+    Deployment.state,
+    Deployment.outcome,
+    Deployment.revision,
+    Deployment.document_digest,
+    Deployment.commit,
+    Deployment.parameters,
+    Deployment.created_at,
+    Deployment.updated_at,
+    Deployment.request,
+    Deployment.author,
+    Deployment.in_git,
+    Deployment.findings,
+    Deployment.deleted_at,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +156,12 @@ def resource(session: Session, key: int, moment: Moment) -> dict[str, Any]:
     return _shown(session, [session.get_one(Deployment, key)], moment)[0].resource
 
 
+def resources(session: Session, rows: Sequence[Deployment], moment: Moment) -> list[dict[str, Any]]:
+    """The resources of deployments that no runner has heard of: nothing of them is placed."""
+    seen = _sites_seen(session, {row.site for row in rows})
+    return [shape(row, [], moment.site(seen.get(row.site))) for row in rows]
+
+
 def manifest(session: Session, key: int) -> str | None:
     """The YAML as in Git; the last one after a delete."""
     return session.get_one(Deployment, key).document
@@ -167,6 +197,14 @@ def by_state(session: Session) -> dict[tuple[str, str, str], int]:
     }
 
 
+def rows(session: Session, keys: Collection[int]) -> list[Any]:
+    """What the resources of these deployments are made of, newest first."""
+    if not keys:
+        return []
+    query = select(*_SHOWN).where(Deployment.key.in_(keys)).order_by(Deployment.key.desc())
+    return list(session.execute(query))
+
+
 def _shown(session: Session, rows: Sequence[Deployment], moment: Moment) -> list[Shown]:
     found = placements.of_deployments(session, [row.key for row in rows], moment)
     seen = _sites_seen(session, {row.site for row in rows})
@@ -182,7 +220,7 @@ def _sites_seen(session: Session, names: Iterable[str]) -> dict[str, datetime | 
     return {row.name: row.last_seen for row in session.execute(query)}
 
 
-def shape(row: Deployment, own: list[dict[str, Any]], site: Freshness) -> dict[str, Any]:
+def shape(row: Any, own: list[dict[str, Any]], site: Freshness) -> dict[str, Any]:
     """The resource of the API."""
     parts = [Freshness(one["freshness"]) for one in own if one["state"] != State.DELETED]
     return {

@@ -15,7 +15,7 @@ from controller.store.words import EventKind
 from margrave.lifecycle import WORKING, Outcome, State
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
     from sqlalchemy.orm import Session
@@ -62,9 +62,21 @@ def note_head(session: Session, commit: str) -> None:
     facts.put(session, facts.HEAD, {"commit": commit})
 
 
-def accept(session: Session, new: Accepted, now: datetime) -> None:
-    """A row for a deployment that its request will bring to Git."""
-    row = Deployment(
+def accept(session: Session, new: Sequence[Accepted], now: datetime) -> None:
+    """Rows for deployments that their request will bring to Git: a thousand in one go."""
+    rows = [_awaited(one, now) for one in new]
+    session.add_all(rows)
+    session.flush()
+    told = deployments.resources(session, rows, Moment(now))
+    kind = EventKind.DEPLOYMENT
+    events.append_all(
+        session,
+        [events.row(kind, one, one["site"], one["id"], now) for one in told],
+    )
+
+
+def _awaited(new: Accepted, now: datetime) -> Deployment:
+    return Deployment(
         id=new.id,
         site=new.site,
         name=new.name,
@@ -74,7 +86,9 @@ def accept(session: Session, new: Accepted, now: datetime) -> None:
         node=new.node,
         in_git=False,
         parameters=dict(new.parameters),
+        extensions={},
         needs=dict(new.needs),
+        findings=[],
         request=new.request,
         author=new.actor,
         state=State.PENDING,
@@ -82,9 +96,6 @@ def accept(session: Session, new: Accepted, now: datetime) -> None:
         created_at=now,
         updated_at=now,
     )
-    session.add(row)
-    session.flush()
-    _tell(session, row, now)
 
 
 def put(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, select, tuple_
+from sqlalchemy import func, insert, select, tuple_
 
-from controller.store import deployments, events
+from controller.store import deployments, events, facts
 from controller.store.aggregate import settle
 from controller.store.freshness import Moment
 from controller.store.models import Deployment, Request, RequestDeployment
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 Row = tuple[tuple[int], dict[str, Any]]
 
+_IN_QUEUE = (Request.state.in_(OPEN), Request.branch.is_(None))
+
 
 def add(
     session: Session,
@@ -35,9 +37,12 @@ def add(
     row = Request(**values, created_at=now)
     session.add(row)
     session.flush()
-    for deployment, site in concerned:
-        session.add(RequestDeployment(request=row.number, deployment=deployment, site=site))
-    session.flush()
+    pairs = [
+        {"request": row.number, "deployment": deployment, "site": site}
+        for deployment, site in concerned
+    ]
+    if pairs:
+        session.execute(insert(RequestDeployment), pairs)
     _tell(session, row, now)
 
 
@@ -100,14 +105,14 @@ def listing(
 
 
 def waiting(session: Session) -> int:
-    """How many are not published yet."""
-    query = select(func.count()).select_from(Request).where(Request.state.in_(OPEN))
+    """How many are not published yet; what waits for people to merge it takes no place."""
+    query = select(func.count()).select_from(Request).where(*_IN_QUEUE)
     return session.scalar(query) or 0
 
 
 def interrupted(session: Session) -> list[str]:
     """Ids of requests that were being published when the process ended."""
-    query = select(Request.id).where(Request.state == RequestState.PUBLISHING)
+    query = select(Request.id).where(*_IN_QUEUE, Request.state == RequestState.PUBLISHING)
     return list(session.scalars(query.order_by(Request.number)))
 
 
@@ -123,8 +128,11 @@ def next_queued(session: Session, but: Iterable[str] = ()) -> dict[str, Any] | N
         .limit(1)
     )
     row = session.scalar(query)
-    if row is None:
-        return None
+    return as_work(session, row) if row else None
+
+
+def as_work(session: Session, row: Request) -> dict[str, Any]:
+    """A request as the publisher needs it."""
     return {
         "id": row.id,
         "action": row.action,
@@ -145,13 +153,18 @@ def move(
     *,
     commit: str | None = None,
     error: Mapping[str, Any] | None = None,
+    branch: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write a request's state; one that has ended stays as it is."""
+    """Write a request's state; one that has ended stays as it is.
+
+    `branch`: where it waits to be merged, kept from then on.
+    """
     row = session.scalars(select(Request).where(Request.id == request_id)).one()
     if row.state not in OPEN:
         return
     row.state, row.error = state, dict(error) if error else None
     row.commit = commit or row.commit
+    row.branch = dict(branch) if branch else row.branch
     if state not in OPEN:
         row.ended_at = now
     session.flush()
@@ -161,9 +174,11 @@ def move(
 
 
 def cancel(session: Session, request_id: str, now: datetime) -> bool:
-    """Take a request back; False when it is no longer in the queue."""
+    """Take a request back; False when it is neither in the queue nor waiting to be merged."""
     row = session.scalar(select(Request).where(Request.id == request_id))
-    if row is None or row.state is not RequestState.QUEUED:
+    if row is None or row.state not in OPEN:
+        return False
+    if row.state is not RequestState.QUEUED and row.branch is None:
         return False
     move(session, request_id, RequestState.CANCELLED, now)
     return True
@@ -210,13 +225,14 @@ def position(session: Session, rank: int, number: int) -> int:
     ahead = (
         select(func.count())
         .select_from(Request)
-        .where(Request.state.in_(OPEN), tuple_(Request.rank, Request.number) < tuple_(rank, number))
+        .where(*_IN_QUEUE, tuple_(Request.rank, Request.number) < tuple_(rank, number))
     )
     return (session.scalar(ahead) or 0) + 1
 
 
 def _shape(session: Session, row: Request) -> dict[str, Any]:
-    place = position(session, row.rank, row.number) if row.state in OPEN else None
+    queued = row.state in OPEN and row.branch is None
+    place = position(session, row.rank, row.number) if queued else None
     # A request takes a second at most when nothing has to be waited for.
     eta = row.created_at + timedelta(seconds=place) if place else None
     return {
@@ -229,12 +245,21 @@ def _shape(session: Session, row: Request) -> dict[str, Any]:
         "position": place,
         "eta": stamp(eta),
         "commit": row.commit,
+        "branch": row.branch,
         "deployments": _concerned(session, [row.number]).get(row.number, []),
         "plan": row.plan,
-        "error": row.error,
+        "error": row.error or (_halt(session) if row.state is RequestState.QUEUED else None),
         "created_at": stamp(row.created_at),
         "ended_at": stamp(row.ended_at),
     }
+
+
+def _halt(session: Session) -> dict[str, Any] | None:
+    """Why nothing at all is published, as the error of what waits for it."""
+    halt = facts.get(session, facts.HALT)
+    if halt is None or halt.get("accepted"):
+        return None
+    return {"class": "", "code": "halted", "message": halt["reason"], "cure": halt["cure"]}
 
 
 def _tell(session: Session, row: Request, now: datetime) -> None:

@@ -105,6 +105,11 @@ def sites(session: Session, names: Iterable[str] | None = None) -> dict[str, Sit
     }
 
 
+def site_names(session: Session) -> list[str]:
+    """All of them."""
+    return list(session.scalars(select(Site.name).order_by(Site.name)))
+
+
 def at_sites(session: Session, names: Iterable[str]) -> list[Standing]:
     """What stands, or is about to stand, at the sites; what is DELETED is left out."""
     query = select(Deployment).where(

@@ -177,6 +177,18 @@ def test_an_operations_artifacts(harbor: Runner, parts: Parts, viewer: Api):
     assert viewer.get(f"/artifacts/{uuid.uuid4()}").status_code == 404
 
 
+def test_a_fence_names_its_runner(harbor: Runner, parts: Parts, viewer: Api):
+    """Who claims the node is told with epoch and turn, also where the runner left itself out."""
+    deployment = add_deployment(parts, "harbor")
+    first, second = str(uuid.uuid4()), str(uuid.uuid4())
+    harbor.report("operation", _operation(first, deployment, fence={"epoch": 1, "seq": 3}))
+    whole = {"runner": str(uuid.uuid4()), "epoch": 2, "seq": 4}
+    harbor.report("operation", _operation(second, deployment, fence=whole))
+    told = viewer.get(f"/operations/{first}").json["fence"]
+    assert told == {"runner": harbor.runner, "epoch": 1, "seq": 3}
+    assert viewer.get(f"/operations/{second}").json["fence"] == whole
+
+
 def test_a_state_that_is_none_is_a_finding(viewer: Api):
     """Of operations as of deployments and requests."""
     for what in ("operations", "deployments", "requests"):

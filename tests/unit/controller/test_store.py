@@ -98,7 +98,7 @@ def test_accepted_deployment_waits_for_git(store: Store) -> None:
     with store.write() as session:
         documents.ensure_site(session, "harbor", NOON)
         new = Accepted("i", "harbor", "shop", "shop", "1.0.0", "compose", None, "r", "ada")
-        documents.accept(session, new, NOON)
+        documents.accept(session, [new], NOON)
     with store.session() as session:
         assert documents.occupants(session, "harbor") == 1
 
