@@ -17,10 +17,11 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 WISHES = set(re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), re.M))
 # Programs of the system; what they are told is theirs to judge.
 KNOWN = {
-    "ansible-doc", "ansible-galaxy", "ansible-inventory", "age", "age-keygen", "apt-get", "cat",
-    "cd", "createdb", "cp", "curl", "echo", "git", "install", "openssl", "pip", "podman", "psql",
-    "pytest", "python3", "scp", "set", "sops", "source", "ssh", "ssh-keygen", "sudo", "systemctl",
-    "tar", "useradd", "helm", "kubectl", "docker", "molecule", "umask", "export",
+    "age", "age-keygen", "ansible-doc", "ansible-galaxy", "ansible-inventory", "apt-get", "cat",
+    "cd", "cp", "createdb", "createuser", "curl", "docker", "echo", "export", "git", "helm",
+    "install", "kubectl", "molecule", "openssl", "pip", "podman", "psql", "pytest", "python3",
+    "scp", "set", "sops", "source", "ssh", "ssh-keygen", "sudo", "systemctl", "tar", "umask",
+    "useradd",
 }  # fmt: skip
 
 
@@ -42,7 +43,7 @@ def words_of(command: str) -> list[list[str]]:
         while words and re.fullmatch(r"[A-Z_]+=.*", words[0], re.S):
             words.pop(0)
         if words and words[0] == "sudo":
-            words = [word for word in words[1:] if word not in {"-u", "margrave"}] or words
+            words = [word for word in words[1:] if word not in {"-u", "postgres"}] or words
         if words:
             found.append([words[0].rpartition("bin/")[2], *words[1:]])
     return found
