@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from sqlalchemy import delete
+
 from controller.store.models import Fact
 
 if TYPE_CHECKING:
@@ -12,6 +14,8 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
 HEAD: Final = "git.head"
+HALT: Final = "git.halt"  # {reason, cure, commit, known, since, accepted}: main did not go forward
+EDITS: Final = "git.edits"  # {branch: {commit, base, site, remove, since}}: sites to be merged
 
 
 def get(session: Session, name: str) -> dict[str, Any] | None:
@@ -27,6 +31,11 @@ def put(session: Session, name: str, value: Mapping[str, Any]) -> None:
         session.add(Fact(name=name, value=dict(value)))
     else:
         row.value = dict(value)
+
+
+def forget(session: Session, name: str) -> None:
+    """No longer so."""
+    session.execute(delete(Fact).where(Fact.name == name))
 
 
 def head(session: Session) -> str | None:

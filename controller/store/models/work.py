@@ -45,6 +45,7 @@ class Request(Base):
     plan: Mapped[dict[str, Any] | None]
     idempotency_key: Mapped[str | None]
     commit: Mapped[Commit | None]
+    branch: Mapped[dict[str, Any] | None]  # {name, commit, base, since}: waits to be merged
     error: Mapped[dict[str, Any] | None]
     trace: Mapped[str | None]  # X-Request-Id
     created_at: Mapped[datetime]

@@ -39,6 +39,7 @@ def _requests() -> None:
         sa.Column("plan", sa.JSON(none_as_null=True), nullable=True),
         sa.Column("idempotency_key", sa.String(length=255), nullable=True),
         sa.Column("commit", sa.String(length=64), nullable=True),
+        sa.Column("branch", sa.JSON(none_as_null=True), nullable=True),
         sa.Column("error", sa.JSON(none_as_null=True), nullable=True),
         sa.Column("trace", sa.String(length=255), nullable=True),
         sa.Column("created_at", sa.DateTime(), nullable=False),
