@@ -15,6 +15,7 @@ from controller.api import ROUTES, openapi
 from controller.api.meta import DOORS
 from controller.api.schemas import schemas
 from controller.settings import ControllerSettings
+from margrave.cli.examples import EXAMPLES
 from margrave.cli.main import root
 from margrave.error_classes import POLICY
 from margrave.lifecycle import OUTCOME_ORDER, STATE_ORDER, TRANSITIONS, State, margo_word
@@ -151,8 +152,11 @@ def _command(command: click.Command, path: str) -> str:
         for row in rows
         if row is not None and row[1] and "--help" not in row[0]
     )
+    examples = EXAMPLES.get(path.partition(" ")[2], ())
+    shown = "".join(f"$ {line}\n" for line in examples)
+    block = f"\n```console\n{shown}```\n" if shown else ""
     table = f"\n| option | |\n|---|---|\n{options}\n" if options else ""
-    return f"## {path}\n\n`{path} {usage}`\n\n{text}\n{table}"
+    return f"## {path}\n\n`{path} {usage}`\n\n{text}\n{block}{table}"
 
 
 def _cell(text: str) -> str:

@@ -12,13 +12,14 @@ from margrave.cli.commands.lint import lint as lint_command
 from margrave.cli.exits import Exit
 from margrave.cli.options import calls, naming, shows
 from margrave.cli.paths import at
+from margrave.cli.shape import Noun
 
 if TYPE_CHECKING:
     from margrave.cli.api import Api
     from margrave.cli.output import Output
 
 
-@click.group()
+@click.group(cls=Noun)
 def app() -> None:
     """Applications in the catalogue."""
 

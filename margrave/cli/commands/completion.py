@@ -5,12 +5,14 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
+from margrave.cli.shape import Verb
+
 SHELLS = ("bash", "zsh", "fish")
 PROGRAM = "margrave"
 VARIABLE = "_MARGRAVE_COMPLETE"
 
 
-@click.command()
+@click.command(cls=Verb)
 @click.argument("shell", type=click.Choice(SHELLS))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:

@@ -8,12 +8,13 @@ import click
 
 from margrave.cli import complete, contexts, tables
 from margrave.cli.options import asks, confirm, shows
+from margrave.cli.shape import Noun
 
 if TYPE_CHECKING:
     from margrave.cli.output import Output
 
 
-@click.group()
+@click.group(cls=Noun)
 def context() -> None:
     """The controllers you have signed in at; one of them is in use.
 

@@ -8,6 +8,7 @@ import click
 
 from margrave.cli import changing
 from margrave.cli.options import calls, naming, sets, shows, sites, urgency, waits
+from margrave.cli.shape import Verb
 
 if TYPE_CHECKING:
     from margrave.cli.api import Api
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from margrave.cli.output import Output
 
 
-@click.command()
+@click.command(cls=Verb)
 @naming("apps", "app", "APP[@VERSION]")
 @sites(required=True)
 @click.option("--name", help="the deployment's name; APP if not given")

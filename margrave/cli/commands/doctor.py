@@ -11,6 +11,7 @@ import click
 from margrave.cli import tables
 from margrave.cli.exits import Exit
 from margrave.cli.options import calls, shows
+from margrave.cli.shape import Verb
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 CONFIG = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
-@click.command()
+@click.command(cls=Verb)
 @click.option("--config", type=CONFIG, help="the runner's configuration; ./margrave.toml if any")
 @shows
 @calls

@@ -10,6 +10,7 @@ import click
 
 from margrave.cli.exits import Exit, Misuse
 from margrave.cli.options import shows
+from margrave.cli.shape import Verb
 
 if TYPE_CHECKING:
     from margrave.cli.output import Output
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 FORMATS = ("sarif", "github", "gitlab")
 
 
-@click.command()
+@click.command(cls=Verb)
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--fix", is_flag=True, help="mend first what needs no decision, and say what")
 @click.option(

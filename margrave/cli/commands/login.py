@@ -8,10 +8,11 @@ import click
 
 from margrave.cli import contexts
 from margrave.cli.paths import at
+from margrave.cli.shape import Verb
 from margrave.errors import MargraveError, Refused
 
 
-@click.command()
+@click.command(cls=Verb)
 @click.argument("url")
 @click.option("--user", help="asked for when it is not given")
 @click.option("--token-stdin", is_flag=True, help="read a token instead of signing in")

@@ -13,6 +13,7 @@ from margrave.cli import resolve, tables
 from margrave.cli.exits import Exit
 from margrave.cli.options import asks, calls, confirm, follows, in_site, labels, naming, shows
 from margrave.cli.paths import at
+from margrave.cli.shape import Noun
 from margrave.cli.watching import watch
 from margrave.errors import Refused
 
@@ -27,7 +28,7 @@ FIELDS = (
 )  # fmt: skip
 
 
-@click.group()
+@click.group(cls=Noun)
 def node() -> None:
     """Edge nodes. NODE is a name, or <site>/<node> where the name alone is ambiguous."""
 

@@ -9,6 +9,7 @@ import click
 from margrave.cli import tables
 from margrave.cli.options import asks, calls, confirm, follows, labels, naming, shows
 from margrave.cli.paths import at
+from margrave.cli.shape import Noun
 from margrave.cli.watching import watch
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ FIELDS = (
 )  # fmt: skip
 
 
-@click.group()
+@click.group(cls=Noun)
 def site() -> None:
     """Sites and their runners."""
 

@@ -11,6 +11,7 @@ import click
 from margrave.cli import tables
 from margrave.cli.options import asks, calls, confirm, shows
 from margrave.cli.paths import at
+from margrave.cli.shape import Noun
 from margrave.errors import MargraveError
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 SOURCES = at("app-sources")
 
 
-@click.group()
+@click.group(cls=Noun)
 def source() -> None:
     """Registries that the catalogue is read from."""
 

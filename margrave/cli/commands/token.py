@@ -10,6 +10,7 @@ import click
 from margrave.cli import tables
 from margrave.cli.options import Duration, asks, calls, confirm, shows, sites
 from margrave.cli.paths import at
+from margrave.cli.shape import Noun
 
 if TYPE_CHECKING:
     from margrave.cli.api import Api
@@ -19,7 +20,7 @@ TOKENS = at("tokens")
 ROLES = click.Choice(["viewer", "operator", "admin"])
 
 
-@click.group()
+@click.group(cls=Noun)
 def token() -> None:
     """Tokens for people and programs."""
 

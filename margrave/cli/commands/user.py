@@ -11,6 +11,7 @@ from margrave.cli import tables
 from margrave.cli.commands.token import ROLES
 from margrave.cli.options import asks, calls, confirm, shows, sites
 from margrave.cli.paths import at
+from margrave.cli.shape import Noun
 from margrave.errors import MargraveError
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 USERS = at("users")
 
 
-@click.group()
+@click.group(cls=Noun)
 def user() -> None:
     """People who may sign in."""
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import click
 
+from margrave.cli.shape import Noun
 
-@click.group()
+
+@click.group(cls=Noun)
 def deployment() -> None:
     """What runs where, and how it came to that.
 
