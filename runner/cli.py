@@ -125,6 +125,17 @@ def accept(config: str | None, commit: str) -> None:
     click.echo(f"accepted {commit}")
 
 
+@runner.command()
+@config_option
+@click.argument("node")
+@click.option("--rotate", is_flag=True, help="Make a new key; the old one counts until it is used.")
+def beacon(config: str | None, node: str, rotate: bool) -> None:
+    """Print what belongs into NODE's /etc/margrave/beacon.json. It holds a key."""
+    click.echo(
+        json.dumps(_ask(config, "POST", f"/nodes/{node}/beacon", {"rotate": rotate}), indent=2)
+    )
+
+
 def _ask(
     config: str | None, method: str, what: str, body: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:

@@ -30,6 +30,7 @@ class Desk:
         observer: Observer,
         hint_git: Callable[[], None],
         onboarding: Onboarding,
+        beacon: Callable[..., dict[str, Any]],
     ) -> None:
         self._store = store
         self._nodes = Nodes(store)
@@ -37,6 +38,7 @@ class Desk:
         self._observer = observer
         self._hint_git = hint_git
         self._onboarding = onboarding
+        self._beacon = beacon
 
     def lock(self, owner: str, reason: str, until: str | None) -> dict[str, Any]:
         """Start nothing new at this site; what is at work ends."""
@@ -82,6 +84,11 @@ class Desk:
             forget_placements(self._store, name)
             self._nodes.remove(name)
         self._reconciler.wake()
+
+    def beacon(self, name: str, *, rotate: bool) -> dict[str, Any]:
+        """What belongs into a node's beacon.json, with a new key when asked for."""
+        self._nodes.get(name)
+        return self._beacon(name, rotate=rotate)
 
     def changed(self) -> None:
         """A node was added: plan for it now."""

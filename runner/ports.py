@@ -42,6 +42,19 @@ class Node:
     last_seen: datetime | None = None
     status: NodeStatus = NodeStatus.OFFLINE
     error: str = ""
+    problems: Sequence[str] = ()  # what its beacon says of it, for people
+
+
+@dataclass(frozen=True, slots=True)
+class Beacon:
+    """A node's beacon as the registry keeps it."""
+
+    node: str
+    key: str = field(repr=False)  # hex
+    old_key: str | None = field(default=None, repr=False)  # counts until the new one was used
+    last_beat: int = 0  # the signed time of its last beat, in milliseconds
+    heard_at: datetime | None = None  # when that came, by our clock
+    boot_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,10 @@ class Http(Section):
     """Where it listens, and what opens status and metrics from elsewhere."""
 
     bind: str = Field("127.0.0.1:8801", description="host:port to listen on")
+    external_url: str | None = Field(
+        None,
+        description="where nodes reach this runner; told to their beacons",
+    )
     token: Secret | None = Field(None, description="opens status and metrics from elsewhere")
     insecure: bool = Field(False, description="listen beyond loopback, or report, without TLS")
     tls: Tls = Tls()
@@ -92,10 +96,12 @@ class Execute(Section):
 
 
 class Secrets(Section):
-    """Where the site's secrets are: one file each."""
+    """Where the site's secrets are; what stands in the folder counts over what stands in Git."""
 
     dir: Path | None = Field(None, description="folder with the site's secrets, one file each")
-    age_key: Path | None = Field(None, description="key for secrets in Git; not in this version")
+    age_key: Path | None = Field(
+        None, description="age keys that open the files below secrets/<site>/ in Git"
+    )
 
 
 class Policy(Section):
@@ -156,9 +162,9 @@ def problems(loaded: RunnerSettings, where: str = "") -> list[Finding]:
     if url and _is_open(url) and not http.insecure:
         message = f"{url} is neither HTTPS nor on this machine"
         findings.append(finding("/controller/url", message, "use https, or http.insecure = true"))
-    if loaded.secrets.age_key:
-        message = "encrypted files in Git are not read in this version"
-        findings.append(finding("/secrets/age_key", message, "use secrets.dir"))
+    key = loaded.secrets.age_key
+    if key and not key.is_file():
+        findings.append(finding("/secrets/age_key", f"{key} is no file", "age-keygen makes one"))
     return findings
 
 

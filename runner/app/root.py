@@ -12,11 +12,11 @@ from runner.app.ground import Ground
 from runner.app.line import Line
 from runner.app.work import Work
 from runner.desk import Desk
-from runner.nodes import Onboard
+from runner.nodes import Came, Onboard, beacon_file
 from runner.outbox.client import Controller
 from runner.ports import Clock, Executor, utc_now
 from runner.settings import RunnerSettings
-from runner.web import admin, hooks, public
+from runner.web import admin, beats, hooks, public
 from runner.web.status import Status
 
 
@@ -37,6 +37,8 @@ class Runner:
             "ticks": (work.reconciler.run, work.reconciler.stop),
             "git": (work.git.run, work.git.stop),
             "observe": (work.observe.run, work.observe.stop),
+            "inspect": (work.inspect.run, work.inspect.stop),
+            "beats": (work.beats.run, work.beats.stop),
             "tidy": (work.tidying.run, work.tidying.stop),
         }
         if self.line is not None:
@@ -66,7 +68,9 @@ def build(
     controller = _controller(settings)
     line = Line(ground, work, controller) if controller else None
     onboarding = _onboarding(ground)
-    desk = Desk(ground.store, work.reconciler, work.observer, work.git.hint, onboarding)
+    desk = Desk(
+        ground.store, work.reconciler, work.observer, work.git.hint, onboarding, ground.beacon
+    )
     status = Status(
         site=settings.site.name,
         store=ground.store,
@@ -87,6 +91,11 @@ def build(
             deliveries,
         ),
         hooks.lookup(deliveries, lambda: work.looked_at, status, token),
+        beats.door(
+            lambda *given: ground.beats.take(Came(*given)),
+            clock,
+            int(ground.beat.total_seconds()),
+        ),
     )
     return Runner(
         ground=ground,
@@ -113,4 +122,11 @@ def _onboarding(ground: Ground) -> Onboard:
         connect_timeout=ground.settings.ssh.connect_timeout,
         key=ground.settings.ssh.key,
         user=ground.settings.ssh.user,
+        beacon=_beacon_text(ground),
     )
+
+
+def _beacon_text(ground: Ground) -> Callable[[str], str] | None:
+    if not ground.settings.http.external_url:
+        return None
+    return lambda node: beacon_file.text(ground.beacon(node))

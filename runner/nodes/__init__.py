@@ -5,8 +5,9 @@ May use: margrave, runner.ports, paramiko, cryptography. Never: the store's tabl
 handed in), Ansible, deciding what runs where.
 """
 
-from runner.nodes.freshness import freshness
+from runner.nodes.beats import Beats, Came, News
+from runner.nodes.freshness import freshness, with_beacon
 from runner.nodes.keys import own_key
 from runner.nodes.onboard import Onboard
 
-__all__ = ["Onboard", "freshness", "own_key"]
+__all__ = ["Beats", "Came", "News", "Onboard", "freshness", "own_key", "with_beacon"]

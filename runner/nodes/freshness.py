@@ -21,3 +21,22 @@ def freshness(last_seen: datetime | None, now: datetime, period: timedelta) -> N
     if silent < ACTIVE * period:
         return NodeStatus.ACTIVE
     return NodeStatus.STALE if silent < STALE * period else NodeStatus.OFFLINE
+
+
+def with_beacon(
+    last_seen: datetime | None,
+    heard: datetime | None,
+    now: datetime,
+    beat: timedelta,
+    check: timedelta,
+) -> NodeStatus:
+    """The same of a node that may have a beacon, heard last at that time.
+
+    Who was seen by SSH although its beacon was silent already has lost the beacon alone, and is
+    judged by the checks until it is heard again.
+    """
+    if heard is None:
+        return freshness(last_seen, now, check)
+    seen = max(heard, last_seen or heard)
+    alone = seen - heard >= ACTIVE * beat
+    return freshness(seen, now, check if alone else beat)

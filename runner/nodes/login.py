@@ -72,17 +72,17 @@ class Session:
             errors = channel.makefile_stderr("rb").read(PLENTY).decode(errors="replace")
             return Answer(channel.recv_exit_status(), output, errors)
 
-    def run_as_root(self, script: str) -> Answer:
-        """Run a shell script as root; Refused when this user may not."""
+    def run_as_root(self, script: str, feed: str = "") -> Answer:
+        """Run a shell script as root, `feed` at its input; Refused when this user may not."""
         quoted = "'" + script.replace("'", "'\\''") + "'"
         if self._login.user == "root":
-            return self.run(f"sh -c {quoted}")
+            return self.run(f"sh -c {quoted}", feed)
         if self.run("sudo -n true").code == 0:
-            return self.run(f"sudo -n sh -c {quoted}")
+            return self.run(f"sudo -n sh -c {quoted}", feed)
         password = self._login.password
-        feed = f"{password.reveal()}\n" if password else ""
-        if feed and self.run("sudo -k -S -p '' true", feed).code == 0:
-            return self.run(f"sudo -k -S -p '' sh -c {quoted}", feed)
+        line = f"{password.reveal()}\n" if password else ""
+        if line and self.run("sudo -k -S -p '' true", line).code == 0:
+            return self.run(f"sudo -k -S -p '' sh -c {quoted}", line + feed)
         raise Refused(
             f"{self._place}: {self._login.user} may not become root there",
             "log in as root, or as a user with sudo rights (with its password where sudo asks)",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -67,6 +67,7 @@ class Onboard:
         connect_timeout: int = 10,
         key: Path | None = None,
         user: str = "margrave",
+        beacon: Callable[[str], str] | None = None,
     ) -> None:
         self._nodes = nodes
         self._executor = executor
@@ -75,6 +76,7 @@ class Onboard:
         self._clock = clock
         self._timeout = connect_timeout
         self._user = user
+        self._beacon = beacon  # what its beacon.json holds; None where beacons have no way to us
 
     def probe(self, address: str, port: int) -> str:
         """The fingerprint of the host key at an address."""
@@ -98,6 +100,7 @@ class Onboard:
         told = self._executor.inspect(target)
         node = self._node(request, known, pinned, told)
         self._nodes.save(node)
+        self._write_beacon(place, pinned, node.name)
         return Onboarded(node, pinned.fingerprint, _joined(judged, told))
 
     def remove(self, name: str) -> None:
@@ -154,6 +157,17 @@ class Onboard:
         login = Login(self._user, private_key=self._secret_key())
         with session(place, login, pinned.fingerprint, self._timeout) as opened:
             return checks.read(opened.run_as_root(scripts.LOOK).output)
+
+    def _write_beacon(self, place: Place, pinned: HostKey, name: str) -> None:
+        """Give the node's beacon its key, whether a beacon is there now or comes later."""
+        if self._beacon is None:
+            return
+        login = Login(self._user, private_key=self._secret_key())
+        with session(place, login, pinned.fingerprint, self._timeout) as opened:
+            answer = opened.run_as_root(scripts.WRITE_BEACON, self._beacon(name))
+        if answer.code:
+            said = " ".join(answer.errors.split())[:300]
+            raise Refused(f"{place}: {scripts.BEACON} cannot be written: {said}", "make room there")
 
     def _node(
         self, request: NodeRequest, known: Node | None, pinned: HostKey, told: Observation

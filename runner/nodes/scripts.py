@@ -9,6 +9,7 @@ NO_USERADD: Final = 13
 BAD_SUDOERS: Final = 14
 
 SUDOERS: Final = "/etc/sudoers.d/margrave"
+BEACON: Final = "/etc/margrave/beacon.json"
 
 # One line `name=value` for each thing we want to know; an empty value says it is not there.
 LOOK: Final = r"""
@@ -61,7 +62,16 @@ if [ -e "$keys" ]; then
     cat "$keys.new" > "$keys"
     rm -f "$keys.new"
 fi
-rm -f @SUDOERS@
+rm -f @SUDOERS@ @BEACON@
+"""
+
+# The key comes by standard input: what stands in a command is shown to everybody on the node.
+WRITE_BEACON: Final = f"""
+set -eu
+umask 077
+install -d -m 755 {BEACON.rpartition("/")[0]}
+cat > {BEACON}.new
+mv {BEACON}.new {BEACON}
 """
 
 
@@ -80,6 +90,7 @@ def _filled(script: str, user: str, public_line: str) -> str:
         "USER": user,
         "LINE": public_line,
         "SUDOERS": SUDOERS,
+        "BEACON": BEACON,
         "NO_SUDO": str(NO_SUDO),
         "NO_USERADD": str(NO_USERADD),
         "BAD_SUDOERS": str(BAD_SUDOERS),

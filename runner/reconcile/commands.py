@@ -8,7 +8,8 @@ from typing import Any, Final
 from margrave.errors import MargraveError, NotFound, Refused
 from margrave.lifecycle import WORKING, State
 from margrave.lifecycle import Outcome as Fate
-from runner.ports import Executor, Node, Status, Target
+from runner.ports import Executor, Node, Target
+from runner.reconcile.inspection import Inspection
 from runner.reconcile.observe import Observer
 from runner.reconcile.watch import Watch
 from runner.store import (
@@ -46,7 +47,7 @@ class Commands:
         self._executor = executor
         self._watch = watch
         self._observer = observer
-        self._target = target
+        self._inspection = Inspection(self._nodes, executor, target)
         self._hint = hint
         self._wanted_release = wanted_release
 
@@ -116,10 +117,7 @@ class Commands:
         """Look at Git and at the nodes anew."""
         name = command.get("node")
         nodes = [self._nodes.get(str(name))] if name else self._nodes.list()
-        for node in nodes:
-            told = self._executor.inspect(self._target(node))
-            if told.status is Status.OK:
-                self._observer.learn(node.name, told.data.get("capabilities") or {})
+        self._inspection.look(one.name for one in nodes)
         self._observer.look()
         self._hint()
         return f"{len(nodes)} nodes were asked"

@@ -54,6 +54,12 @@ class Observer:
                     self._found[node.name] = replace(found[node.name], at=began)
         self._wake()
 
+    def heard_again(self, node: str) -> None:
+        """A node that was silent spoke of itself: calls that wait for it are made now."""
+        with self._lock:
+            self._back.add(node)
+        self._wake()
+
     def take_back(self) -> frozenset[str]:
         """Nodes that answer again, each told once."""
         with self._lock:
@@ -79,10 +85,6 @@ class Observer:
                     current = placements.find(tx, one.deployment, one.node)
                     if current == one:
                         transitions.note(tx, one, **change)
-
-    def learn(self, name: str, capabilities: Mapping[str, Any]) -> None:
-        """Keep what a node can do."""
-        self._nodes.save(replace(self._nodes.get(name), capabilities=dict(capabilities)))
 
     def _note_life(self, node: Node, observation: Observation) -> None:
         if observation.status in (Status.OK, Status.FAILED):

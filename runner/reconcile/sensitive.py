@@ -11,7 +11,7 @@ import hashlib
 import hmac
 import os
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,24 +24,39 @@ _KEY_BYTES: Final = 32
 
 
 class Secrets:
-    """The site's secrets, a file each."""
+    """The site's secrets: a file each in its folder, else those that travel in Git."""
 
-    def __init__(self, folder: Path | None, key_file: Path) -> None:
+    def __init__(
+        self,
+        folder: Path | None,
+        key_file: Path,
+        in_git: Callable[[], Mapping[str, str]] = dict,
+    ) -> None:
         self._folder = folder
         self._key_file = key_file
+        self._in_git = in_git
 
     def value(self, name: str) -> str:
         """The secret's value without its final newline, or MargraveError."""
         if not is_label(name.lower().replace("_", "-").replace(".", "-")):
             raise MargraveError(f'secret "{name}" has no proper name', "letters, digits, - _ .")
-        if self._folder is None:
-            raise MargraveError(f"secret {name} is wanted", "name a folder with secrets.dir")
-        try:
-            return (self._folder / name).read_text(encoding="utf-8").rstrip("\n")
-        except (OSError, UnicodeDecodeError) as error:
-            raise MargraveError(
-                f"secret {name} cannot be read", f"put it into {self._folder}"
-            ) from error
+        # The folder first: what an operator has put at the site is meant for it.
+        if self._folder is not None and (self._folder / name).exists():
+            try:
+                return (self._folder / name).read_text(encoding="utf-8").rstrip("\n")
+            except (OSError, UnicodeDecodeError) as error:
+                raise MargraveError(
+                    f"secret {name} cannot be read", f"look at {self._folder / name}"
+                ) from error
+        found = self._in_git().get(name)
+        if found is None:
+            raise MargraveError(f"secret {name} is not at this site", self._where())
+        return found
+
+    def _where(self) -> str:
+        if self._folder is not None:
+            return f"put it into {self._folder}, or encrypted into Git below secrets/"
+        return "put it into secrets.dir, or encrypted into Git with secrets.age_key set"
 
     def resolved(self, variables: Mapping[str, str]) -> dict[str, str]:
         """The same variables, names replaced by values."""

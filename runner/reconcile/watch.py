@@ -6,6 +6,7 @@ What was verified last is in the store too, so that a site without Git goes on a
 from __future__ import annotations
 
 import threading
+from base64 import b64decode, b64encode
 
 from margrave.errors import MargraveError
 from margrave.lifecycle import Kind
@@ -58,7 +59,8 @@ class Watch:
         return Done()
 
     def _take(self, newest: Desired, known: Desired | None) -> None:
-        snapshot = Snapshot(newest.commit, newest.tree, newest.texts, newest.site_text)
+        secrets = {path: b64encode(one).decode() for path, one in newest.secrets.items()}
+        snapshot = Snapshot(newest.commit, newest.tree, newest.texts, newest.site_text, secrets)
         with self._store.write() as tx:
             before = site.site_state(tx)
             desired.save(tx, snapshot)
@@ -88,7 +90,8 @@ class Watch:
         if kept is None:
             return None
         texts = dict(kept.documents)
-        return self._source.restore(kept.commit, kept.tree, texts, kept.site_document)
+        secrets = {path: b64decode(one) for path, one in kept.secrets.items()}
+        return self._source.restore(kept.commit, kept.tree, texts, kept.site_document, secrets)
 
 
 def _components_in_use(tx: Transaction) -> frozenset[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -22,6 +23,7 @@ class Desired:
     components: Path  # <hex>/… below it
     texts: dict[str, str]  # the documents as they stand in Git, by path
     site_text: str | None = None
+    secrets: Mapping[str, bytes] = field(default_factory=dict)  # encrypted files by path
 
     def deployment(self, identifier: str) -> Deployment | None:
         """The document with this id, or None: it is not wanted."""

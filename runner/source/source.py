@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
 import git
 
@@ -19,11 +20,17 @@ class Source:
     """The site's view of the deployments repository."""
 
     def __init__(
-        self, site: str, clone: Clone, components: Components, allowed_signers: str = ""
+        self,
+        site: str,
+        clone: Clone,
+        components: Components,
+        allowed_signers: str = "",
+        open_secrets: Callable[[Mapping[str, bytes]], object] = dict,
     ) -> None:
         self._site = site
         self._clone = clone
         self._components = components
+        self._open_secrets = open_secrets  # raises MargraveError where a file cannot be opened
         self._signatures = Signatures(clone, site, allowed_signers) if allowed_signers else None
 
     def has_moved(self, commit: str | None) -> bool:
@@ -43,10 +50,19 @@ class Source:
             self._clone.discard()
             raise MargraveError(f"the clone cannot be read: {error}", "it is made anew") from error
 
-    def restore(self, commit: str, tree: str, texts: dict[str, str], own: str | None) -> Desired:
+    def restore(
+        self,
+        commit: str,
+        tree: str,
+        texts: dict[str, str],
+        own: str | None,
+        secrets: Mapping[str, bytes],
+    ) -> Desired:
         """What was verified before a restart, from the store's copy; needs no network."""
         deployments, site, _ = subtree.read_documents(texts, own, self._site)
-        return Desired(commit, tree, deployments, site, self._components.folder, texts, own)
+        return Desired(
+            commit, tree, deployments, site, self._components.folder, texts, own, secrets
+        )
 
     def keep_components(self, others: Iterable[str], *states: Desired | None) -> None:
         """Remove the components that are neither among the others nor named by these states."""
@@ -70,20 +86,28 @@ class Source:
         wanted = subtree.subtree_id(tree, self._site)
         if last is not None and last.tree == wanted and self._has_components(last):
             self._clone.mark_verified(head)
-            return Desired(
-                head, wanted, last.deployments, last.site, last.components, last.texts,
-                last.site_text,
-            )  # fmt: skip
+            return replace(last, commit=head)
         texts, own, findings = subtree.read_texts(tree, self._site)
         known = self._read_before(last)
         deployments, site, more = subtree.read_documents(texts, own, self._site, known)
-        findings += more
+        secrets, unread = subtree.read_secrets(tree, self._site)
+        findings += more + unread
         if findings:
             raise Halted(head, "; ".join(str(one) for one in findings), "mend it and push")
-        desired = Desired(head, wanted, deployments, site, self._components.folder, texts, own)
+        self._open(head, secrets)
+        desired = Desired(
+            head, wanted, deployments, site, self._components.folder, texts, own, secrets
+        )
         self._take_components(desired, tree)
         self._clone.mark_verified(head)
         return desired
+
+    def _open(self, head: str, secrets: Mapping[str, bytes]) -> None:
+        """What cannot be opened now could not be opened when an update needs it."""
+        try:
+            self._open_secrets(secrets)
+        except MargraveError as error:
+            raise Halted(head, error.message, error.cure) from error
 
     def _read_before(self, last: Desired | None) -> dict[tuple[str, str], Deployment]:
         """The last documents by path and text; one under another name was refused then."""

@@ -14,6 +14,15 @@ from margrave.findings import Finding
 
 # Far above any real document; a larger blob is not even read.
 _LIMIT: Final = 1024 * 1024
+_LINK_MODE: Final = 0o120000
+# Others (a README, .sops.yaml with its rules) are nobody's business.
+_SEALED: Final = (".age", ".yaml", ".json")
+
+
+def is_sealed(path: str) -> bool:
+    """Whether a file of this name below secrets/ is read."""
+    name = path.rpartition("/")[2]
+    return name.endswith(_SEALED) and not name.startswith(".")
 
 
 def find(tree: git.Tree, path: str) -> git.Tree | git.Blob | None:
@@ -43,6 +52,25 @@ def read_texts(tree: git.Tree, site: str) -> tuple[dict[str, str], str | None, l
     path = f"sites/{site}.yaml"
     own = find(tree, path)
     return texts, _text(path, own, findings) if isinstance(own, git.Blob) else None, findings
+
+
+def read_secrets(tree: git.Tree, site: str) -> tuple[dict[str, bytes], list[Finding]]:
+    """The site's encrypted files by path, as they stand in Git, and what is wrong with them."""
+    folder = find(tree, f"secrets/{site}")
+    if not isinstance(folder, git.Tree):
+        return {}, []
+    found, findings = {}, []
+    for entry in folder.traverse():
+        path = str(getattr(entry, "path", ""))
+        if not isinstance(entry, git.Blob) or not is_sealed(path):
+            continue
+        if entry.mode == _LINK_MODE:
+            findings.append(Finding("", "is a link", "put the file itself there", file=path))
+        elif entry.size > _LIMIT:
+            findings.append(Finding("", f"is larger than {_LIMIT} bytes", "shorten it", file=path))
+        else:
+            found[path] = bytes(entry.data_stream.read())
+    return found, findings
 
 
 def read_documents(

@@ -17,7 +17,8 @@ def load(tx: Transaction, age: int = CURRENT) -> Snapshot | None:
     if row is None:
         return None
     found = row._mapping
-    return Snapshot(found["commit"], found["tree"], found["documents"], found["site_document"])
+    names = ("commit", "tree", "documents", "site_document", "secrets")
+    return Snapshot(*(found[name] for name in names))
 
 
 def save(tx: Transaction, snapshot: Snapshot) -> None:
@@ -37,5 +38,6 @@ def save(tx: Transaction, snapshot: Snapshot) -> None:
             tree=snapshot.tree,
             documents=dict(snapshot.documents),
             site_document=snapshot.site_document,
+            secrets=dict(snapshot.secrets),
         )
     )

@@ -13,7 +13,7 @@ from runner.store import outbox
 from runner.store.engine import Store, Transaction
 from runner.store.resources import node_resource
 from runner.store.rows import columns, value_of
-from runner.store.schema import nodes
+from runner.store.schema import beacons, nodes
 
 
 def all_nodes(tx: Transaction) -> tuple[Node, ...]:
@@ -70,6 +70,7 @@ class Nodes:
     def remove(self, name: str) -> None:
         """Forget a node; unknown ones are forgotten already."""
         with self._store.write() as tx:
+            tx.connection.execute(delete(beacons).where(beacons.c.node == name))
             done = tx.connection.execute(delete(nodes).where(nodes.c.name == name))
             if done.rowcount:
                 outbox.append(tx, "node", {"name": name, "removed": True})

@@ -77,6 +77,7 @@ def node_resource(one: Node) -> dict[str, Any]:
         "labels": dict(one.labels),
         "capabilities": dict(one.capabilities),
         "error": one.error,
+        "problems": list(one.problems),
     }
 
 

@@ -67,6 +67,7 @@ desired = Table(
     Column("tree", String(200), nullable=False),
     Column("site_document", Text),
     Column("documents", JSON, nullable=False),
+    Column("secrets", JSON, nullable=False),  # encrypted files, as they stand in Git
 )
 
 nodes = Table(
@@ -83,6 +84,19 @@ nodes = Table(
     Column("last_seen", Moment),
     Column("status", Word(NodeStatus), nullable=False),
     Column("error", Text, nullable=False),
+    Column("problems", JSON, nullable=False),
+)
+
+# Nodes whose beacon has a key. Apart from the nodes: a key is told to nobody but that beacon.
+beacons = Table(
+    "beacons",
+    metadata,
+    Column("node", String(63), primary_key=True),
+    Column("key", String(64), nullable=False),
+    Column("old_key", String(64)),
+    Column("last_beat", Integer, nullable=False),
+    Column("heard_at", Moment),
+    Column("boot_id", String(64), nullable=False),
 )
 
 placements = Table(

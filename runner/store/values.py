@@ -126,6 +126,7 @@ class Snapshot:
     tree: str
     documents: Mapping[str, str]
     site_document: str | None = None
+    secrets: Mapping[str, str] = field(default_factory=dict)  # encrypted files in base64, by path
 
 
 @dataclass(frozen=True, slots=True)

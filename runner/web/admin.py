@@ -40,6 +40,9 @@ class Desk(Protocol):
     def remove_node(self, name: str, *, forget: bool) -> None:
         """Take a node off the site."""
 
+    def beacon(self, name: str, *, rotate: bool) -> dict[str, Any]:
+        """What a node's beacon is told."""
+
     def changed(self) -> None:
         """Something was added: look at it."""
 
@@ -91,6 +94,11 @@ def _nodes(app: Flask, desk: Desk, onboarding: Onboarding) -> None:
         added = onboarding.add(node_request(given))
         desk.changed()
         return jsonify(_onboarded(added)), 201
+
+    @app.post("/nodes/<name>/beacon")
+    def beacon(name: str) -> Response:
+        rotate = problems.body({"rotate"}).get("rotate") is True
+        return jsonify(desk.beacon(check_label(name, "node"), rotate=rotate))
 
     @app.delete("/nodes/<name>")
     def remove(name: str) -> tuple[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -119,6 +120,7 @@ def test_a_forgotten_node_takes_its_placements_along(world: World, commands: Com
 
 def test_reload_asks_the_nodes_what_they_can_do(world: World, commands: Commands) -> None:
     """Capabilities are learned again."""
-    world.runner.work.observer.learn("harbor-1", {})
+    nodes = world.runner.ground.nodes
+    nodes.save(replace(nodes.get("harbor-1"), capabilities={}))
     commands.handle({"id": "c1", "kind": "reload", "node": "harbor-1"})
-    assert world.runner.ground.nodes.get("harbor-1").capabilities["cpus"] == 4
+    assert nodes.get("harbor-1").capabilities["cpus"] == 4

@@ -12,13 +12,17 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from runner.ports import Node
 from runner.socket_client import ask
+from runner.store import Store
+from runner.store.nodes import Nodes
 from tests.support.repository import Repository
 from tests.support.waiting import eventually
 
@@ -36,7 +40,8 @@ class Process:
         self.config = base / "margrave.toml"
         self.config.write_text(
             f'[site]\nname = "harbor"\n[git]\nremote = "{remote}"\n[poll]\ninterval = "600s"\n'
-            f'[http]\nbind = "127.0.0.1:{self.port}"\n[hooks]\nsecrets = ["{SECRET}"]\n'
+            f'[http]\nbind = "127.0.0.1:{self.port}"\nexternal_url = "{self.url}/"\n'
+            f'[hooks]\nsecrets = ["{SECRET}"]\n'
         )
         self.socket = base / "state/runner.sock"
         self.process = self.start()
@@ -94,6 +99,13 @@ def free_port() -> int:
         return int(taken.getsockname()[1])
 
 
+def add_node(state: Path, name: str) -> None:
+    """Put a node into a running runner's registry, as onboarding does at its end."""
+    store = Store(state)
+    Nodes(store).save(Node(name, "192.0.2.9", host_key="ssh-ed25519 AAAA"))
+    store.close()
+
+
 def push_payload(repository: Repository, commit: str) -> bytes:
     """A push as Gitea tells it."""
     url = f"http://forge.example/{repository.bare.name}"
@@ -140,6 +152,47 @@ def test_a_push_told_by_a_webhook_is_looked_at_at_once(
     eventually(lambda: served.status()["site"]["applied_commit"] == commit)
     eventually(lambda: httpx.get(served.url + "/hooks/git/d1").json()["looked"])
     assert httpx.get(served.url + "/hooks/git/d1").json()["applied_commit"] == commit
+
+
+def test_a_beat_reaches_the_registry_and_the_wrong_ones_are_told_why(served: Process) -> None:
+    """Over HTTP as docs/beacon.md says: the key from the command, the answer with our time."""
+    add_node(served.base / "state", "harbor-9")
+    words = served.command("beacon", "harbor-9")
+    made = subprocess.run(words, capture_output=True, text=True, timeout=30, check=True)
+    told = json.loads(made.stdout)
+    assert (told["node"], told["url"], told["interval"]) == ("harbor-9", served.url, 10)
+
+    def beat(body: bytes = b'{"protocol": 1, "boot_id": "b1"}', **changes: str) -> httpx.Response:
+        stamp = str(int(datetime.now(UTC).timestamp() * 1000))
+        text = f"v1.harbor-9.{stamp}.".encode() + body
+        headers = {
+            "X-Margrave-Node": "harbor-9",
+            "X-Margrave-Timestamp": stamp,
+            "X-Margrave-Signature": "v1="
+            + hmac.new(bytes.fromhex(told["key"]), text, hashlib.sha256).hexdigest(),
+            "Content-Type": "application/json",
+            **changes,
+        }
+        return httpx.post(told["url"] + "/heartbeat", content=body, headers=headers)
+
+    def node() -> Any:
+        return next(one for one in served.status()["nodes"] if one["name"] == "harbor-9")
+
+    assert node()["status"] == "offline"
+    eventually(lambda: beat().status_code == 200, 20, "a beat is believed")
+    assert beat(b'{"protocol": 1, "problems": ["hot"]}').json()["interval"] == 10
+    assert node()["status"] == "active"
+    eventually(lambda: node()["problems"] == ["hot"], 30)
+    wrong = beat(**{"X-Margrave-Signature": "v1=00"})
+    assert (wrong.status_code, wrong.headers["content-type"]) == (401, "application/problem+json")
+    assert abs(wrong.json()["time"] / 1000 - datetime.now(UTC).timestamp()) < 60
+    assert beat(**{"X-Margrave-Node": "harbor-8"}).json()["detail"] == wrong.json()["detail"]
+    assert beat(b"nothing").status_code == 400
+    assert beat(b" " * 20_000).status_code == 413
+    unknown = subprocess.run(
+        served.command("beacon", "nobody"), capture_output=True, text=True, timeout=30, check=False
+    )
+    assert (unknown.returncode, "nobody" in unknown.stderr) == (3, True)
 
 
 def test_only_one_runner_serves_a_state_folder(served: Process) -> None:

@@ -341,7 +341,7 @@ def test_components_that_nobody_names_are_removed(
 def test_what_was_verified_can_be_restored_without_git(source: Source) -> None:
     """After a restart the site goes on from the store's copy."""
     found = source.fetch(None, None)
-    again = source.restore(found.commit, found.tree, found.texts, found.site_text)
+    again = source.restore(found.commit, found.tree, found.texts, found.site_text, {})
     assert isinstance(again, Desired)
     assert [one.revision for one in again.deployments] == [
         one.revision for one in found.deployments

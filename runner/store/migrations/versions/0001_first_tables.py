@@ -25,7 +25,8 @@ def upgrade() -> None:
 def downgrade() -> None:
     """There is nothing before the first tables."""
     for name in (
-        "commands", "outbox", "quarantine", "operations", "placements", "nodes",
+        "commands", "outbox", "quarantine", "operations", "placements", "beacons",
+        "nodes",
         "desired", "site", "identity",
     ):  # fmt: skip
         op.drop_table(name)
@@ -61,6 +62,7 @@ def _site_tables() -> None:
         sa.Column("tree", sa.String(200), nullable=False),
         sa.Column("site_document", sa.Text()),
         sa.Column("documents", sa.JSON(), nullable=False),
+        sa.Column("secrets", sa.JSON(), nullable=False),
         sa.PrimaryKeyConstraint("age", name=op.f("pk_desired")),
     )
     op.create_table(
@@ -76,7 +78,18 @@ def _site_tables() -> None:
         sa.Column("last_seen", sa.String(32)),
         sa.Column("status", sa.String(32), nullable=False),
         sa.Column("error", sa.Text(), nullable=False),
+        sa.Column("problems", sa.JSON(), nullable=False),
         sa.PrimaryKeyConstraint("name", name=op.f("pk_nodes")),
+    )
+    op.create_table(
+        "beacons",
+        sa.Column("node", sa.String(63), nullable=False),
+        sa.Column("key", sa.String(64), nullable=False),
+        sa.Column("old_key", sa.String(64)),
+        sa.Column("last_beat", sa.Integer(), nullable=False),
+        sa.Column("heard_at", sa.String(32)),
+        sa.Column("boot_id", sa.String(64), nullable=False),
+        sa.PrimaryKeyConstraint("node", name=op.f("pk_beacons")),
     )
 
 

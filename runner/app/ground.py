@@ -1,0 +1,64 @@
+"""What everything stands on: the database, the clock, the nodes and the way to them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from margrave import durations
+from runner.execute import AnsibleExecutor
+from runner.nodes import Beats, beacon_file, own_key, with_beacon
+from runner.ports import Clock, Executor, Node, NodeStatus, Target
+from runner.settings import RunnerSettings
+from runner.store import Store, site
+from runner.store.beacons import Beacons
+from runner.store.nodes import Nodes
+
+
+class Ground:
+    """What everything stands on: the database, the clock, the nodes and the way to them."""
+
+    def __init__(self, settings: RunnerSettings, executor: Executor | None, clock: Clock) -> None:
+        self.settings = settings
+        self.folder = settings.state.dir
+        self.clock = clock
+        self.store = Store(self.folder, clock)
+        with self.store.write() as tx:
+            site.identity_of(tx)
+        self.nodes = Nodes(self.store)
+        self.executor = executor or _ansible(settings)
+        self.period = timedelta(seconds=durations.seconds(settings.drift.interval))
+        self.beat = timedelta(seconds=durations.seconds(settings.heartbeat.interval))
+        self.beats = Beats(Beacons(self.store), clock, self.beat)
+        self._key: Path | None = settings.ssh.key
+
+    def beacon(self, node: str, *, rotate: bool = False) -> dict[str, Any]:
+        """What a node's beacon is told."""
+        url, interval = self.settings.http.external_url, int(self.beat.total_seconds())
+        beacon_file.content(node, url, "", interval)  # before a key is made that leads nowhere
+        return beacon_file.content(node, url, self.beats.issue(node, rotate=rotate), interval)
+
+    def target(self, node: Node) -> Target:
+        """How a node is reached."""
+        if self._key is None:
+            self._key = own_key(self.folder / "ssh")
+        return Target(node.name, node.address, node.port, node.user, str(self._key), node.host_key)
+
+    def status_at(self, node: Node, now: Any) -> NodeStatus:
+        """A node's status by its last sign of life."""
+        heard = self.beats.heard(node.name)
+        return with_beacon(node.last_seen, heard, now, self.beat, self.period)
+
+    def status(self, node: Node) -> NodeStatus:
+        """A node's status now."""
+        return self.status_at(node, self.clock())
+
+
+def _ansible(settings: RunnerSettings) -> AnsibleExecutor:
+    return AnsibleExecutor(
+        folder=settings.state.dir / "execute",
+        forks=settings.execute.forks,
+        connect_timeout=settings.ssh.connect_timeout,
+        jump=settings.ssh.jump,
+    )

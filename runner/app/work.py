@@ -1,0 +1,158 @@
+"""What makes the nodes run what Git says."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from margrave import durations
+from margrave.errors import Unreachable
+from margrave.secret import Secret
+from runner.app.ground import Ground
+from runner.nodes import News
+from runner.ports import NodeStatus
+from runner.reconcile.inspection import INSPECT_SECONDS, Inspection
+from runner.reconcile.journal import Journal
+from runner.reconcile.limits import narrowed
+from runner.reconcile.loop import Reconciler, Repeater
+from runner.reconcile.observe import Observer
+from runner.reconcile.operations import Dispatch, Operations
+from runner.reconcile.outcomes import Waiting
+from runner.reconcile.sensitive import Secrets, Sensitive
+from runner.reconcile.steps import Parts
+from runner.reconcile.tidy import EVERY_SECONDS, tidy
+from runner.reconcile.watch import Watch
+from runner.sealed import Sealed
+from runner.settings import RunnerSettings
+from runner.source import Access, Clone, Components, Source
+
+# After a hint Git is left alone for so long: a burst of hints is one fetch and one question.
+_GATHER_SECONDS: Final = 1.0
+# A remote that is down is asked ever more rarely, up to every eighth interval.
+_SLOWEST_POLL: Final = 8
+# What beacons said is written so often: far below the three periods that make a node stale.
+_BEATS_SECONDS: Final = 3.0
+
+
+class Work:
+    """What makes the nodes run what Git says."""
+
+    def __init__(self, ground: Ground) -> None:
+        settings, store = ground.settings, ground.store
+        self.woken = threading.Event()
+        sealed = Sealed(settings.secrets.age_key)
+        self.source = _source(settings, sealed)
+        self.watch = Watch(store, self.source)
+        self.observer = Observer(
+            store, ground.executor, ground.target, ground.status, self.woken.set
+        )
+        secrets = Secrets(
+            settings.secrets.dir,
+            ground.folder / "secrets.key",
+            lambda: sealed.secrets(self._sealed_files()),
+        )
+        journal = Journal(ground.folder / "logs", store)
+        self._release_of = secrets.release_of
+        own_policy = settings.policy.model_dump()
+        self.operations = Operations(
+            store=store,
+            executor=ground.executor,
+            dispatch=Dispatch(ground.target, Sensitive(secrets, _logins(settings))),
+            journal=journal,
+            desired=self.watch.desired,
+            release_of=secrets.release_of,
+            policy=lambda document: narrowed(document, own_policy),
+            wake=self.woken.set,
+        )
+        parts = Parts(
+            site=settings.site.name,
+            store=store,
+            watch=self.watch,
+            observer=self.observer,
+            operations=self.operations,
+            release_of=secrets.release_of,
+            is_active=lambda node, now: ground.status_at(node, now) is NodeStatus.ACTIVE,
+        )
+        self.reconciler = Reconciler(parts, ground.clock, self.woken)
+        self.looked_at: datetime | None = None  # when the newest answer of Git was asked for
+        self._clock = ground.clock
+        self.git = Repeater(
+            "git",
+            durations.seconds(settings.poll.interval),
+            self._look,
+            gather=_GATHER_SECONDS,
+            slowest=_SLOWEST_POLL,
+        )
+        seconds = ground.period.total_seconds()
+        self.observe = Repeater(
+            "observe", seconds, lambda _: self.observer.look(), gather=_GATHER_SECONDS
+        )
+        inspection = Inspection(ground.nodes, ground.executor, ground.target)
+        self.inspect = Repeater(
+            "inspect", INSPECT_SECONDS, lambda _: inspection.look(), at_once=False
+        )
+        self.beats = Repeater("beats", _BEATS_SECONDS, lambda _: ground.beats.sync())
+        ground.beats.news = News(
+            back=self.observer.heard_again,
+            restarted=lambda name: self._restarted(inspection, name),
+            changed=self.observe.hint,
+            silent=self.observe.hint,
+        )
+        self.tidying = Repeater(
+            "tidy", EVERY_SECONDS, lambda _: tidy(store, journal, self.watch), at_once=False
+        )
+
+    def _sealed_files(self) -> Mapping[str, bytes]:
+        desired = self.watch.desired()
+        return desired.secrets if desired else {}
+
+    def wanted_release(self, deployment: str) -> str | None:
+        """The release that Git wants of a deployment."""
+        desired = self.watch.desired()
+        document = desired.deployment(deployment) if desired else None
+        return self._release_of(document) if document else None
+
+    def _restarted(self, inspection: Inspection, node: str) -> None:
+        """A node that was started anew may have other hardware, another engine, nothing running."""
+        inspection.ask(node)
+        self.inspect.hint()
+        self.observe.hint()
+
+    def _look(self, hinted: bool) -> None:
+        before, began = self.watch.desired(), self._clock()
+        outcome = self.watch.look(hinted=hinted)
+        if isinstance(outcome, Waiting):
+            raise Unreachable(outcome.reason)
+        self.looked_at = began
+        if self.watch.desired() is not before:
+            self.woken.set()
+
+
+def _source(settings: RunnerSettings, sealed: Sealed) -> Source:
+    given, folder = settings.git, settings.state.dir
+    access = Access(
+        remote=given.remote,
+        username=given.username or "",
+        ssh_key=str(given.ssh_key or ""),
+        known_hosts=str(given.known_hosts or ""),
+        ca_file=str(given.ca_file or ""),
+        password=given.password or Secret(""),
+    )
+    return Source(
+        settings.site.name,
+        Clone(folder / "source" / "deployments.git", access),
+        Components(folder / "components"),
+        str(given.allowed_signers or ""),
+        sealed.secrets,
+    )
+
+
+def _logins(settings: RunnerSettings) -> list[tuple[str, str, Path]]:
+    return [
+        (one.host, one.username, one.password_file)
+        for one in settings.registries
+        if one.username and one.password_file
+    ]
