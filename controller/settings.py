@@ -127,7 +127,8 @@ def problems(loaded: ControllerSettings, where: str = "") -> list[Finding]:
     """What may not be started with, although each key for itself is right."""
     http = loaded.http
     findings = door_findings(http.bind, http.tls, insecure=http.insecure, where=where)
-    if loaded.git.mode == "branch":
-        words = "pushing to a branch of its own is not in this version"
-        findings.append(Finding("/git/mode", words, 'write mode = "direct"', file=where))
+    if loaded.git.mode == "branch" and loaded.git.remote is None:
+        words = "branches are for a repository elsewhere, where people merge them"
+        cure = 'name it with remote, or write mode = "direct"'
+        findings.append(Finding("/git/mode", words, cure, file=where))
     return findings

@@ -78,11 +78,11 @@ def reloaded(call: Call, site: str, node: str) -> dict[str, Any]:
 
 def _drain(call: Call, site: str, node: str, *, on: bool) -> dict[str, Any]:
     shown(call, site, node)
-    commit = call.parts.sites.drain_node(site, node, on=on, who=call.who)
+    landed = call.parts.sites.drain_node(site, node, on=on, who=call.who)
     with call.parts.store.write() as session:
         action = "node.drain" if on else "node.undrain"
-        call.write_down(session, action, f"{site}/{node}", {"commit": commit})
-    return {**shown(call, site, node), "commit": commit}
+        call.write_down(session, action, f"{site}/{node}", sites.stands(landed))
+    return {**shown(call, site, node), **sites.stands(landed)}
 
 
 _NODE: Final = "/sites/<site>/nodes/<node>"

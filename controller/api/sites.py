@@ -19,6 +19,7 @@ from controller.store.shapes import stamp
 from controller.store.words import CommandKind
 
 if TYPE_CHECKING:
+    from controller.publish.proposals import Landed
     from controller.store import Session
 
 TOKENS_AT_ONCE: Final = 2  # one in use, one that takes its place
@@ -75,8 +76,8 @@ def created(call: Call, body: dict[str, Any]) -> dict[str, Any]:
 def changed(call: Call, site: str, body: dict[str, Any]) -> dict[str, Any]:
     """PATCH /sites/{site}: a merge patch of its document in Git."""
     _must_be(call, site)
-    commit = call.parts.sites.change(site, body, call.who)
-    return _done(call, "site.change", site, commit, {"keys": sorted(body)})
+    landed = call.parts.sites.change(site, body, call.who)
+    return _done(call, "site.change", site, landed, {"keys": sorted(body)})
 
 
 def removed(call: Call, site: str) -> Reply:
@@ -117,8 +118,8 @@ def token_revoked(call: Call, site: str, token: str) -> Reply:
 def paused(call: Call, site: str, body: Pause) -> dict[str, Any]:
     """POST /sites/{site}/pause."""
     _must_be(call, site)
-    commit = call.parts.sites.pause(site, body.reason, stamp(body.until), call.who)
-    return _done(call, "site.pause", site, commit, {"reason": body.reason})
+    landed = call.parts.sites.pause(site, body.reason, stamp(body.until), call.who)
+    return _done(call, "site.pause", site, landed, {"reason": body.reason})
 
 
 def resumed(call: Call, site: str) -> dict[str, Any]:
@@ -179,11 +180,17 @@ def _new_token(call: Call, session: Session, site: str) -> dict[str, Any]:
 
 
 def _done(
-    call: Call, action: str, site: str, commit: str | None, detail: dict[str, Any] | None = None
+    call: Call, action: str, site: str, landed: Landed, detail: dict[str, Any] | None = None
 ) -> dict[str, Any]:
     with call.parts.store.write() as session:
-        call.write_down(session, action, site, {"commit": commit, **(detail or {})})
-        return {**find(call, session, site), "commit": commit}
+        call.write_down(session, action, site, {**stands(landed), **(detail or {})})
+        return {**find(call, session, site), **stands(landed)}
+
+
+def stands(landed: Landed) -> dict[str, Any]:
+    """Where a change stands: its commit, and the branch while people have yet to merge it."""
+    branch = {"branch": landed.branch} if landed.branch else {}
+    return {"commit": landed.commit, **branch}
 
 
 ROUTES: Final = (

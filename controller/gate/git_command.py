@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 from typing import TYPE_CHECKING, Final
 
-from margrave.errors import MargraveError
+from margrave.errors import MargraveError, Unreachable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,6 +32,14 @@ class GitFailed(MargraveError):
         self.words = words
         last = words.strip().splitlines()[-1] if words.strip() else "no reason given"
         super().__init__(f"git {command}: {last}")
+
+
+class NoSpace(GitFailed, Unreachable):
+    """The disk is full: what was asked for can be asked for again when there is room."""
+
+    def __init__(self, command: str, words: str) -> None:
+        super().__init__(command, words)
+        self.message, self.cure = f"git {command}: the disk is full", "make room and try again"
 
 
 class GitCommand:
@@ -60,7 +69,9 @@ class GitCommand:
         except subprocess.TimeoutExpired as error:
             raise GitFailed(_verb(arguments), f"no answer within {seconds:.0f} s") from error
         if done.returncode != 0:
-            raise GitFailed(_verb(arguments), done.stderr.decode("utf-8", "replace"))
+            words = done.stderr.decode("utf-8", "replace")
+            kind = NoSpace if os.strerror(errno.ENOSPC) in words else GitFailed
+            raise kind(_verb(arguments), words)
         return done.stdout
 
     def text(self, *arguments: str) -> str:
@@ -82,6 +93,8 @@ class GitCommand:
         """Whether Git says yes (status 0)."""
         try:
             self(*arguments)
+        except NoSpace:
+            raise
         except GitFailed:
             return False
         return True

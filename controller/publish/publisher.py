@@ -6,12 +6,14 @@ import logging
 import threading
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from controller.publish.building import Note, build
 from controller.publish.images import Images
 from controller.publish.materials import Materials
+from controller.publish.proposals import Landed, Proposals
 from controller.publish.reader import Reader
+from controller.publish.trunk import Halted, Trunk
 from controller.publish.work import Work
 from controller.store import requests
 from controller.store.words import RequestState
@@ -23,10 +25,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from datetime import datetime
 
+    from controller.publish.proposals import Files
     from controller.publish.repository import Repository
     from controller.settings import ControllerSettings
     from controller.store import Store
 
+T = TypeVar("T")
 LOG = logging.getLogger(__name__)
 # Each lost push means that somebody else's came through; a hundred in a row is no accident.
 MOST_LOST: Final = 100
@@ -56,6 +60,11 @@ class Publisher:
         self._repository = repository
         self._images = Images(settings.registries)
         self._reader = Reader(store, repository, clock)
+        self._trunk = Trunk(store, repository, clock)
+        self._proposals: Proposals | None = None
+        if settings.git.mode == "branch":
+            key = settings.git.signing_key
+            self._proposals = Proposals(store, repository, clock, key)
         self._lock = threading.RLock()
         self._inside = False
         self._woken = threading.Event()
@@ -102,13 +111,11 @@ class Publisher:
     def refresh(self) -> str | None:
         """Make Git's head known here; the commit, or None before the first."""
         with self._one_at_a_time():
-            try:
-                head = self._repository.refresh()
-            except Unreachable as error:
-                self.problem = str(error)
-                raise
-            self.problem = ""
+            there = self._reached(self._repository.proposals) if self._proposals else {}
+            head = self._look()
             self._reader.follow(head)
+            if self._proposals:
+                self._proposals.settle(head, there, self._files)
             return head
 
     def publish_all(self) -> None:
@@ -130,9 +137,18 @@ class Publisher:
             return True
 
     def edit(
-        self, path: str, change: Callable[[bytes | None], bytes | None], note: Note
-    ) -> str | None:
-        """Change one file at the head, at once; the commit, or None when nothing changed."""
+        self,
+        site: str,
+        change: Callable[[bytes | None], bytes | None],
+        note: Note,
+        *,
+        remove: bool = False,
+    ) -> Landed:
+        """Change a site's document at the head, at once; the commit is None when nothing changed.
+
+        `remove`: with the document the site itself goes, which a branch has to wait for.
+        """
+        path = f"sites/{site}.yaml"
 
         def files(head: str | None) -> tuple[Mapping[str, File | None], Note]:
             old = self._repository.read(head, path) if head else None
@@ -142,7 +158,10 @@ class Publisher:
             return {path: None if new is None else File(new)}, note
 
         with self._one_at_a_time():
-            return self._commit(files)
+            if self._proposals is None:
+                return Landed(self._commit(files))
+            head = self._look()
+            return self._proposals.of_site(site, head, files, remove=remove) or Landed(None)
 
     @contextmanager
     def _one_at_a_time(self) -> Iterator[None]:
@@ -162,8 +181,8 @@ class Publisher:
         """Publish a request and write what became of it."""
         name = request["id"]
         try:
-            commit = self._publish(request)
-        except Unreachable as error:
+            landed = self._publish(request)
+        except (Unreachable, Halted) as error:
             self._later(name)
             self._ended(name, RequestState.QUEUED, error)
             LOG.warning("request %s waits: %s", name, error)
@@ -175,34 +194,59 @@ class Publisher:
             self._ended(name, RequestState.FAILED, MargraveError(f"a defect: {error!r}"))
         else:
             self._waits.pop(name, None)
+            if landed.branch and self._proposals:
+                self._proposals.wait(name, landed)
+                return
+            now, commit = self._clock(), landed.commit
             with self._store.write() as session:
-                requests.move(session, name, RequestState.PUBLISHED, self._clock(), commit=commit)
+                requests.move(session, name, RequestState.PUBLISHED, now, commit=commit)
 
-    def _publish(self, request: Mapping[str, Any]) -> str | None:
-        materials = Materials(self._store, self._images)
+    def _publish(self, request: Mapping[str, Any]) -> Landed:
         if request["tried"]:
             done = self._already(request["id"])
             if done is not None:
-                return done
+                return Landed(done)
+        files = self._files(request)
+        if self._proposals is None:
+            return Landed(self._commit(files) or self._repository.head())
+        head = self._look()
+        landed = self._proposals.of_request(request["id"], head, files)
+        return landed or Landed(head)
+
+    def _files(self, request: Mapping[str, Any]) -> Files:
+        """What a request makes of a head."""
+        materials = Materials(self._store, self._images)
 
         def files(head: str | None) -> tuple[Mapping[str, File | None], Note]:
             work = Work(self._repository, head, request, materials)
             return work.prepare(), work.note(self._clock())
 
-        return self._commit(files) or self._repository.head()
+        return files
 
     def _already(self, request: str) -> str | None:
         """The commit of a request that was tried before: the push may have come through."""
-        head = self._repository.refresh()
+        head = self._look()
         self._reader.follow(head)
         return self._repository.commit_of_request(request, head) if head else None
 
-    def _commit(
-        self, files: Callable[[str | None], tuple[Mapping[str, File | None], Note]]
-    ) -> str | None:
+    def _look(self) -> str | None:
+        """The head to build on."""
+        return self._reached(self._trunk.look)
+
+    def _reached(self, ask: Callable[[], T]) -> T:
+        """What the remote answers; `problem` says why it did not."""
+        try:
+            found = ask()
+        except Unreachable as error:
+            self.problem = str(error)
+            raise
+        self.problem = ""
+        return found
+
+    def _commit(self, files: Files) -> str | None:
         """Apply to the head as it is, again after each lost push; None when nothing changes."""
         for _ in range(MOST_LOST):
-            head = self._repository.refresh()
+            head = self._look()
             changes, note = files(head)
             if not changes:
                 self._reader.follow(head)
@@ -211,7 +255,7 @@ class Publisher:
             if new is None:
                 self._reader.follow(head)
                 return None
-            if self._repository.advance(head, new):
+            if self._reached(lambda: self._repository.advance(head, new)):  # noqa: B023 - at once
                 self._reader.follow(new)
                 self._tidy()
                 return new

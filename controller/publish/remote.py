@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from controller.gate.git_command import BRANCH, GitCommand, GitFailed
-from margrave.errors import Unreachable
+from controller.gate.git_command import BRANCH, GitCommand, GitFailed, NoSpace
+from margrave.errors import MargraveError, Unreachable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 _HELPER: Final = (
     '!f() { echo "username=$MARGRAVE_GIT_USER"; echo "password=$MARGRAVE_GIT_PASSWORD"; }; f'
 )
+# What the remote's main was when it was last fetched; main itself is what the controller took.
+TRACKED: Final = "refs/remotes/origin/main"
+PROPOSALS: Final = "margrave/"  # branches that wait to be merged begin with it
+_HEADS: Final = "refs/heads/"
 _LOST: Final = ("non-fast-forward", "fetch first", "stale info", "cannot lock ref", "[rejected]")
 
 
@@ -28,26 +32,69 @@ class Remote:
         self._git = GitCommand(folder, _configuration(settings))
         self._extra = _secrets(settings)
 
-    def fetch(self) -> None:
-        """Bring the branch here; Unreachable when the remote does not answer."""
-        try:
-            found = self._git("ls-remote", "--", self.url, BRANCH, extra=self._extra)
-            if not found.strip():
-                return  # an empty repository: the first publish makes the branch
-            refspec = f"+{BRANCH}:{BRANCH}"
-            self._git("fetch", "--quiet", "--no-tags", "--", self.url, refspec, extra=self._extra)
-        except GitFailed as error:
-            raise Unreachable(str(error), "check git.remote and its credentials") from error
+    def fetch(self) -> str | None:
+        """The branch's head as it is now, brought here; None when there is no such branch.
+
+        Unreachable when the remote does not answer, or answers with what cannot be read.
+        """
+        found = self._ask("ls-remote", "--", self.url, BRANCH)
+        if not found.strip():
+            return None  # an empty repository: the first publish makes the branch
+        if found.split()[0].decode() != self._tracked():
+            refspec = f"+{BRANCH}:{TRACKED}"
+            self._ask("fetch", "--quiet", "--no-tags", "--", self.url, refspec)
+        return self._tracked()
 
     def push(self, commit: str) -> bool:
         """Make the commit the branch's head; False when somebody else was quicker."""
+        if not self._pushed(f"{commit}:{BRANCH}"):
+            return False
+        self._git("update-ref", TRACKED, commit)
+        return True
+
+    def proposals(self) -> dict[str, str]:
+        """The branches that wait to be merged, each with its head."""
+        listed = self._ask("ls-remote", "--", self.url, f"{_HEADS}{PROPOSALS}*").decode()
+        pairs = [line.split("\t") for line in listed.splitlines()]
+        return {name.removeprefix(_HEADS): commit for commit, name in pairs}
+
+    def propose(self, name: str, commit: str | None, old: str | None) -> bool:
+        """Make the commit (None: nothing) the head of a branch that is at `old` (None: not there);
+        False when it is elsewhere."""
+        reference = f"{_HEADS}{name}"
+        lease = f"--force-with-lease={reference}:{old or ''}"
+        return self._pushed(f"{commit or ''}:{reference}", lease)
+
+    def _pushed(self, refspec: str, *options: str) -> bool:
         try:
-            self._git("push", "--quiet", "--", self.url, f"{commit}:{BRANCH}", extra=self._extra)
+            self._git("push", "--quiet", *options, "--", self.url, refspec, extra=self._extra)
         except GitFailed as error:
             if any(word in error.words for word in _LOST):
                 return False
-            raise Unreachable(str(error), "check git.remote and its credentials") from error
+            raise _unreachable(error) from error
         return True
+
+    def _ask(self, *arguments: str) -> bytes:
+        try:
+            return self._git(*arguments, extra=self._extra)
+        except GitFailed as error:
+            raise _unreachable(error) from error
+
+    def _tracked(self) -> str | None:
+        return self._git.text("for-each-ref", "--format=%(objectname)", TRACKED) or None
+
+
+def _unreachable(error: GitFailed) -> MargraveError:
+    """The remote's own words where it gave some: they say which rule of it stands in the way."""
+    if isinstance(error, NoSpace):
+        return error
+    told = [line[len("remote:") :].strip() for line in error.words.splitlines()
+            if line.startswith("remote:")]  # fmt: skip
+    if "[remote rejected]" in error.words:
+        words = "; ".join(one for one in told if one) or str(error)
+        cure = 'let the controller push to it, or write mode = "branch" under [git]'
+        return Unreachable(f"the remote refuses the push: {words}", cure)
+    return Unreachable(str(error), "check git.remote and its credentials")
 
 
 def _configuration(settings: Git) -> dict[str, str]:

@@ -81,13 +81,23 @@ class Repository:
             self.advance(None, first)
 
     def refresh(self) -> str | None:
-        """The head as it is now, fetched where it is elsewhere; None before the first commit."""
-        if self._remote is not None:
-            self._remote.fetch()
-        return self.head()
+        """The head as it is now where it is published; None before the first commit.
+
+        Of a repository elsewhere it is fetched and not yet taken: `adopt` does that.
+        """
+        return self._remote.fetch() if self._remote is not None else self.head()
+
+    def adopt(self, commit: str) -> None:
+        """Stand by a head that was fetched."""
+        if self._remote is not None and self.head() != commit:
+            self.git("update-ref", BRANCH, commit)
+
+    def keep(self, commit: str) -> None:
+        """Hold on to a commit that no branch leads to any more."""
+        self.git("update-ref", f"refs/kept/{commit}", commit)
 
     def head(self) -> str | None:
-        """The head that is known here."""
+        """The head that the controller stands by."""
         found = self.git.text("for-each-ref", "--format=%(objectname)", BRANCH)
         return found or None
 
@@ -96,6 +106,19 @@ class Repository:
         if self._remote is not None:
             return self._remote.push(new) and self._moved(old, new)
         return self._moved(old, new)
+
+    def proposals(self) -> dict[str, str]:
+        """Branches that wait to be merged, each with its head; none in its own repository."""
+        return self._remote.proposals() if self._remote is not None else {}
+
+    def propose(self, name: str, commit: str | None, old: str | None) -> bool:
+        """Move such a branch, or remove it (None), if it is still at `old`."""
+        assert self._remote is not None, "branches are for a repository elsewhere"
+        return self._remote.propose(name, commit, old)
+
+    def bring_back(self, commit: str) -> bool:
+        """Make the branch anew where it is gone; False when somebody else did."""
+        return self._remote.push(commit) if self._remote else self._moved(None, commit)
 
     def has(self, commit: str) -> bool:
         """Whether the commit is here."""
@@ -115,10 +138,10 @@ class Repository:
                 found[path] = about.split()[2]
         return found
 
-    def changed(self, old: str, new: str) -> set[str]:
-        """Paths below the sites' folders that differ between two commits."""
+    def changed(self, old: str, new: str, roots: Iterable[str] = ROOTS) -> set[str]:
+        """Paths below the folders that differ between two commits."""
         listed = self.git(
-            "diff-tree", "-r", "-z", "--no-renames", "--name-only", old, new, "--", *ROOTS
+            "diff-tree", "-r", "-z", "--no-renames", "--name-only", old, new, "--", *roots
         )
         return {path for path in listed.decode("utf-8", "surrogateescape").split("\0") if path}
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from controller.access.identity import Identity
+    from controller.publish.proposals import Landed
     from controller.publish.publisher import Publisher
     from controller.store import Store
 
@@ -35,14 +36,15 @@ KEYS: Final = (
 
 
 class Sites:
-    """What operators do with sites; each method returns once it stands in Git."""
+    """What operators do with sites; each method returns once it stands in Git: in main, or on the
+    branch that is told, where main is protected."""
 
     def __init__(self, store: Store, publisher: Publisher, clock: Callable[[], datetime]) -> None:
         self._store = store
         self._publisher = publisher
         self._clock = clock
 
-    def create(self, body: Mapping[str, Any], who: Identity) -> str | None:
+    def create(self, body: Mapping[str, Any], who: Identity) -> Landed:
         """A new site from {name, labels?, timezone?, …}; Conflict when there is one already."""
         name = body.get("name")
         values = {key: value for key, value in body.items() if key != "name" and value is not None}
@@ -62,12 +64,12 @@ class Sites:
                 raise Conflict(f'there is a site "{name}" already', "choose another name")
             return values
 
-        commit = self._edit(name, fresh, who, f"Add site {name}")
+        landed = self._edit(name, fresh, who, f"Add site {name}")
         with self._store.write() as session:
             rows.ensure_site(session, name, self._clock())
-        return commit
+        return landed
 
-    def change(self, name: str, body: Mapping[str, Any], who: Identity) -> str | None:
+    def change(self, name: str, body: Mapping[str, Any], who: Identity) -> Landed:
         """Apply a JSON merge patch to the site's document."""
         self._must_be(name)
         findings = _unknown(body)
@@ -75,19 +77,21 @@ class Sites:
             raise DocumentError(findings)
         return self._edit(name, lambda old: merged(old, dict(body)), who, f"Change site {name}")
 
-    def remove(self, name: str, who: Identity) -> None:
-        """Forget a site; Conflict while it has deployments."""
+    def remove(self, name: str, who: Identity) -> Landed:
+        """Forget a site, once its document is gone from main; Conflict while it has deployments."""
         self._must_be(name)
         with self._store.session() as session:
             left = rows.occupants(session, name)
         if left:
             what = "a deployment" if left == 1 else f"{left} deployments"
             raise Conflict(f'site "{name}" still has {what}', "delete first what stands there")
-        self._edit(name, lambda _: None, who, f"Remove site {name}")
-        with self._store.write() as session:
-            rows.remove_site(session, name)
+        landed = self._edit(name, lambda _: None, who, f"Remove site {name}", remove=True)
+        if landed.branch is None:
+            with self._store.write() as session:
+                rows.remove_site(session, name)
+        return landed
 
-    def pause(self, name: str, reason: str, until: str | None, who: Identity) -> str | None:
+    def pause(self, name: str, reason: str, until: str | None, who: Identity) -> Landed:
         """Nothing new starts at the site until it is resumed."""
         self._must_be(name)
         paused = {"reason": reason or "paused", "by": who.actor}
@@ -95,21 +99,21 @@ class Sites:
             paused["until"] = until
         return self._edit(name, lambda old: {**old, "paused": paused}, who, f"Pause site {name}")
 
-    def resume(self, name: str, who: Identity) -> str | None:
+    def resume(self, name: str, who: Identity) -> Landed:
         """Work may start again."""
         self._must_be(name)
         return self._edit(
             name, lambda old: merged(old, {"paused": None}), who, f"Resume site {name}"
         )
 
-    def drain(self, name: str, on: bool, who: Identity) -> str | None:
+    def drain(self, name: str, on: bool, who: Identity) -> Landed:
         """Take deployments off the whole site, or let them come back."""
         self._must_be(name)
         title = f"{'Drain' if on else 'Undrain'} site {name}"
         patch = {"drain": True if on else None}
         return self._edit(name, lambda old: merged(old, patch), who, title)
 
-    def drain_node(self, name: str, node: str, on: bool, who: Identity) -> str | None:
+    def drain_node(self, name: str, node: str, on: bool, who: Identity) -> Landed:
         """Take deployments off a node, or let them come back."""
         self._must_be(name)
         title = f"{'Drain' if on else 'Undrain'} node {node} of site {name}"
@@ -130,16 +134,17 @@ class Sites:
         change: Callable[[dict[str, Any]], dict[str, Any] | None],
         who: Identity,
         title: str,
-    ) -> str | None:
-        path = f"sites/{name}.yaml"
-
+        *,
+        remove: bool = False,
+    ) -> Landed:
         def apply(old: bytes | None) -> bytes | None:
-            raw = yaml_text.parse(old, path).value if old is not None else {}
+            file = f"sites/{name}.yaml"
+            raw = yaml_text.parse(old, file).value if old is not None else {}
             new = change(raw)
             return None if new is None else _checked(new)
 
         note = Note(title, who.actor, self._clock(), trailers={"Margrave-Actor": who.actor})
-        return self._publisher.edit(path, apply, note)
+        return self._publisher.edit(name, apply, note, remove=remove)
 
     def _must_be(self, name: str) -> None:
         with self._store.session() as session:
