@@ -68,6 +68,29 @@ def test_who_is_refused(record: Any, fence: Fence | None, code: str) -> None:
     assert code == refused.value.code
 
 
+def test_a_number_that_was_given_twice_is_told_from_a_call_made_again() -> None:
+    """A restored runner's call gets no answer that belongs to another wish."""
+    ended = {**_record(2, 5, {"state": "INSTALLED"}), "request": "first"}
+
+    assert Entry.RECORDED is judge(MARK, ended, Fence(A, 2, 5), False, "first")
+    assert Entry.RECORDED is judge(MARK, _record(2, 5, {}), Fence(A, 2, 5), False, "first")
+    with pytest.raises(ConflictError, match="was another one, first") as refused:
+        judge(MARK, ended, Fence(A, 2, 5), False, "second")
+    assert refused.value.code == "fence-passed"
+
+
+def test_whose_the_node_is_is_told_with_the_last_call(tmp_path: Path) -> None:
+    """The highest number of the present reign; nothing of a node that is nobody's."""
+    layout = Layout(str(tmp_path), str(tmp_path / "run"))
+    assert _fence.told(layout) is None
+
+    _fence.enter(layout, "one", Fence(A, 1, 70), "install")
+    _fence.enter(layout, "two", Fence(B, 2, 7), "install")
+    _fence.enter(layout, "three", Fence(B, 2, 9), "install")
+
+    assert _fence.told(layout) == {"runner": B, "epoch": 2, "seq": 9}
+
+
 def test_a_person_can_insist() -> None:
     """With force a person works on a claimed node."""
     assert Entry.ENTER is judge(MARK, _record(2, 5), None, force=True)

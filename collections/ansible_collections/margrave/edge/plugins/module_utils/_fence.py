@@ -53,7 +53,13 @@ class Fence:
         return {"runner": self.runner, "epoch": self.epoch, "seq": self.seq}
 
 
-def judge(mark: dict | None, record: dict | None, fence: Fence | None, force: bool) -> Entry:
+def judge(
+    mark: dict | None,
+    record: dict | None,
+    fence: Fence | None,
+    force: bool,
+    request: str | None = None,
+) -> Entry:
     """May this call work here? Raises ConflictError when not."""
     if fence is None:
         _unfenced(mark, force)
@@ -72,6 +78,14 @@ def judge(mark: dict | None, record: dict | None, fence: Fence | None, force: bo
         )
     if fence.order > last:
         return Entry.ENTER
+    if request and record.get("request") not in (None, request):
+        # A runner whose memory was set back gives numbers a second time: the answer that is noted
+        # belongs to another wish than the one that is made now.
+        raise ConflictError(
+            "fence-passed",
+            f"call {fence.epoch}.{fence.seq} was another one, {record['request']}",
+            "nothing was done; a runner whose state folder was restored takes the site over anew",
+        )
     return Entry.FINISH if record.get("result") is None else Entry.RECORDED
 
 
@@ -96,12 +110,31 @@ def _claimed(mark: dict, fence: Fence) -> None:
         )
 
 
-def judge_stored(layout: Layout, deployment: str, fence: Fence | None, force: bool) -> Entry:
+def judge_stored(
+    layout: Layout, deployment: str, fence: Fence | None, force: bool, request: str | None = None
+) -> Entry:
     """Judge by what the node has stored."""
-    return judge(read_json(layout.mark), read_json(layout.record(deployment)), fence, force)
+    record = read_json(layout.record(deployment))
+    return judge(read_json(layout.mark), record, fence, force, request)
 
 
-def enter(layout: Layout, deployment: str, fence: Fence, kind: str) -> None:
+def told(layout: Layout) -> dict | None:
+    """Whose the node is, and the last call of that reign that it has seen; None when nobody's."""
+    mark = read_json(layout.mark)
+    if mark is None:
+        return None
+    try:
+        names = os.listdir(layout.records)
+    except FileNotFoundError:
+        names = []
+    records = [read_json(layout.record(name)) or {} for name in names]
+    seen = [one.get("seq", 0) for one in records if one.get("epoch") == mark["epoch"]]
+    return {**mark, "seq": max(seen, default=0)}
+
+
+def enter(
+    layout: Layout, deployment: str, fence: Fence, kind: str, request: str | None = None
+) -> None:
     """Claim the node and note the call, durably, before the first change."""
     make_folder(layout.records)
     mark = {"runner": fence.runner, "epoch": fence.epoch}
@@ -109,16 +142,25 @@ def enter(layout: Layout, deployment: str, fence: Fence, kind: str) -> None:
         write_json(layout.mark, mark)
     write_json(
         layout.record(deployment),
-        {**fence.as_dict(), "kind": kind, "result": None, "at": int(time.time())},
+        _record(fence, kind, request, None),
     )
 
 
-def close(layout: Layout, deployment: str, fence: Fence, kind: str, result: dict) -> None:
+def close(
+    layout: Layout,
+    deployment: str,
+    fence: Fence,
+    kind: str,
+    result: dict,
+    request: str | None = None,
+) -> None:
     """Note the result, so that the same call gets the same answer."""
-    write_json(
-        layout.record(deployment),
-        {**fence.as_dict(), "kind": kind, "result": result, "at": int(time.time())},
-    )
+    write_json(layout.record(deployment), _record(fence, kind, request, result))
+
+
+def _record(fence: Fence, kind: str, request: str | None, result: dict | None) -> dict:
+    now = int(time.time())
+    return {**fence.as_dict(), "kind": kind, "request": request, "result": result, "at": now}
 
 
 def recorded_result(layout: Layout, deployment: str) -> dict:

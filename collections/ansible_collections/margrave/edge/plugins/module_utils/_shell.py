@@ -80,14 +80,14 @@ def _under_lock(call: Call, work: Work, more: Callable[[], dict] | None) -> dict
     request, layout = call.request, call.layout
     assert call.lock is not None
     try:
-        entry = _fence.judge_stored(layout, request.deployment, request.fence, request.force)
+        entry = _judge(call)
         call.lock.acquire(ask_to_stop=entry is _fence.Entry.ENTER)
         # Others may have come and gone while this call waited.
-        entry = _fence.judge_stored(layout, request.deployment, request.fence, request.force)
+        entry = _judge(call)
         if entry is _fence.Entry.RECORDED:
             return {**_fence.recorded_result(layout, request.deployment), "before": None}
         if request.fence and entry is _fence.Entry.ENTER:
-            _fence.enter(layout, request.deployment, request.fence, call.kind)
+            _fence.enter(layout, request.deployment, request.fence, call.kind, request.request_id)
     except EdgeError as error:
         return _not_let_in(call, error)
     except OSError as error:
@@ -98,13 +98,18 @@ def _under_lock(call: Call, work: Work, more: Callable[[], dict] | None) -> dict
     return answer
 
 
+def _judge(call: Call) -> _fence.Entry:
+    one = call.request
+    return _fence.judge_stored(call.layout, one.deployment, one.fence, one.force, one.request_id)
+
+
 def _remember(call: Call, answer: dict) -> None:
     """Record the answer for the same call asked again."""
     result = {key: value for key, value in answer.items() if key != "before"}
     try:
         assert call.request.fence is not None
         fence, deployment = call.request.fence, call.request.deployment
-        _fence.close(call.layout, deployment, fence, call.kind, result)
+        _fence.close(call.layout, deployment, fence, call.kind, result, call.request.request_id)
     except OSError:
         return  # a full disk: the same call again finds no result, and finishes instead
 
