@@ -11,7 +11,7 @@ from flask import Blueprint, Flask
 from controller import git_endpoint, pages
 from controller.access.limiter import Limiter
 from controller.admission import Admission
-from controller.api import ROUTES, guard, meta, problems, routes, schemas, transport
+from controller.api import ROUTES, guard, logged, meta, problems, routes, schemas, transport
 from controller.api.openapi import PREFIX
 from controller.catalog import Catalog
 from controller.chores import Chores
@@ -72,6 +72,7 @@ def create_app(parts: Parts, chores: Chores | None = None) -> Flask:
     app.extensions["margrave"] = parts
     app.json.sort_keys = False  # type: ignore[attr-defined]  # resources keep their order
     transport.register(app)
+    logged.register(app)
     problems.register(app)
     app.register_blueprint(meta.blueprint(parts, ROUTES))
     app.register_blueprint(schemas.blueprint())

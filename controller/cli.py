@@ -133,6 +133,23 @@ def rebuild(yes: bool, config: str | None) -> None:
         click.echo(f"These sites need a new token: {', '.join(done['without_token'])}")
 
 
+@controller.command()
+@click.option("--commit", required=True, metavar="COMMIT", help="Where main stands now.")
+@config_option
+def accept(commit: str, config: str | None) -> None:
+    """Take a main that was rewritten as it stands; without that nothing is read or published.
+
+    What stood before is kept in the controller's copy as refs/kept/COMMIT. Each site has its own
+    say: margrave site accept SITE --commit COMMIT.
+    """
+    from controller.keeping.accepting import accept as run
+
+    settings = _settings(config)
+    whole = run(settings, commit)
+    within = settings.git.poll_interval
+    click.echo(f"Main is taken at {whole}; a controller that runs does it within {within}.")
+
+
 def _settings(config: str | None) -> ControllerSettings:
     from controller import settings
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]
 from gunicorn.workers.gthread import ThreadWorker  # type: ignore[import-untyped]
 
+from controller import logs
 from controller.app import assemble, create_app
 from controller.chores import Chores
 from margrave.errors import MargraveError
@@ -105,6 +106,5 @@ def options(settings: ControllerSettings) -> dict[str, Any]:
 
 def serve(settings: ControllerSettings) -> None:
     """Serve until asked to stop."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
-    logging.getLogger("alembic").setLevel(logging.WARNING)  # it tells of every look at the schema
+    logs.configure(settings.log)
     Server(settings).run()

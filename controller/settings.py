@@ -84,6 +84,12 @@ class Retention(Section):
     deleted: Duration = Field("720h", description="how long deleted deployments are shown")
 
 
+class Log(Section):
+    """What is written to standard error."""
+
+    format: Literal["text", "json"] = Field("text", description="lines for people, or JSON")
+
+
 class ControllerSettings(Section):
     """The whole file."""
 
@@ -98,6 +104,7 @@ class ControllerSettings(Section):
     queue: Queue = Queue()
     retention: Retention = Retention()
     heartbeat: Heartbeat = Heartbeat()
+    log: Log = Log()
 
     @property
     def database_url(self) -> str:

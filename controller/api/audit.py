@@ -21,4 +21,13 @@ def listed(call: Call) -> dict[str, Any]:
     return paging.listing(page, rows)
 
 
-ROUTES: Final = (Route("GET", "/audit", listed, Role.ADMIN, "Who did what, newest first"),)
+def verified(call: Call) -> dict[str, Any]:
+    """GET /audit/verify: the chain read from its beginning."""
+    with call.parts.store.session() as session:
+        return audit.verified(session)
+
+
+ROUTES: Final = (
+    Route("GET", "/audit", listed, Role.ADMIN, "Who did what, newest first"),
+    Route("GET", "/audit/verify", verified, Role.ADMIN, "Whether the chain of entries is whole"),
+)

@@ -11,8 +11,8 @@ from controller.access.identity import Role
 from controller.api import bodies, guard, metrics, openapi, tokens
 from controller.api.openapi import Door
 from controller.api.routes import Route, respond
+from controller.health import readiness
 from controller.reports.intake import PROTOCOL
-from margrave.errors import MargraveError
 from margrave.lifecycle import Outcome, State
 
 if TYPE_CHECKING:
@@ -47,37 +47,6 @@ def capabilities(call: Call) -> dict[str, Any]:
         "outcomes": [outcome.value for outcome in Outcome],
         "features": ["events", "plans", "git"],
     }
-
-
-def readiness(parts: Parts) -> dict[str, Any]:
-    """Which part is ill; the words are the same for people and for probes."""
-    checks = {
-        "database": _database(parts),
-        "events": parts.broker.problem(),
-        "git": _git(parts),
-    }
-    return {
-        "status": "failing" if any(checks.values()) else "ok",
-        "checks": [
-            {"name": name, "ok": not problem, "detail": problem or "ok"}
-            for name, problem in checks.items()
-        ],
-    }
-
-
-def _database(parts: Parts) -> str:
-    try:
-        return parts.store.schema_problem()
-    except Exception as error:  # noqa: BLE001 - whatever ails it, the probe is to tell it
-        return f"the database does not answer: {type(error).__name__}"
-
-
-def _git(parts: Parts) -> str:
-    try:
-        parts.repository.head()
-    except MargraveError as error:
-        return f"the deployments repository cannot be read: {error}"
-    return ""
 
 
 def blueprint(parts: Parts, routes: Sequence[Route]) -> Blueprint:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from controller.logs import working_for
 from controller.publish.building import Note, build
 from controller.publish.images import Images
 from controller.publish.materials import Materials
@@ -133,7 +134,8 @@ class Publisher:
                     return False
                 now = self._clock()
                 requests.move(session, request["id"], RequestState.PUBLISHING, now)
-            self._settle(request)
+            with working_for(request["trace"]):
+                self._settle(request)
             return True
 
     def edit(

@@ -66,15 +66,19 @@ def listing(
     return [((row.id,), _shape(row)) for row in session.scalars(query)]
 
 
-def broken_at(session: Session) -> int | None:
-    """The first entry that is not what was written, or None."""
-    previous = BEGINNING
+def verified(session: Session) -> dict[str, Any]:
+    """The chain read from its beginning: {entries, newest, broken_at}.
+
+    `broken_at` is the first entry that is not what was written, or that another one is missing
+    before. That entries at the end were cut off shows only to who noted the newest hash.
+    """
+    previous, entries = BEGINNING, 0
     query = select(AuditEntry).order_by(AuditEntry.id).execution_options(yield_per=1000)
     for row in session.scalars(query):
         if row.previous != previous or row.hash != _hash(row):
-            return row.id
-        previous = row.hash
-    return None
+            return {"entries": entries, "newest": previous, "broken_at": row.id}
+        previous, entries = row.hash, entries + 1
+    return {"entries": entries, "newest": previous if entries else None, "broken_at": None}
 
 
 def _hash(row: AuditEntry) -> str:

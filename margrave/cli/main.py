@@ -19,6 +19,7 @@ from margrave.errors import MargraveError
 # here so that help and start-up import nothing that is not used.
 NOUNS: Final = {
     "app": ("app", "applications in the catalogue"),
+    "audit": ("audit", "who did what, and whether that record is whole"),
     "completion": ("completion", "completion of words and names for a shell"),
     "context": ("context", "the controllers one has signed in at"),
     "deploy": ("deploy", "bring an application to sites: create or update"),

@@ -1,0 +1,65 @@
+"""How the deployments repository is followed, and accepting a main that was rewritten."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from pydantic import Field
+
+from controller.access.identity import Role
+from controller.api import bodies
+from controller.api.routes import Route
+from controller.publish import trunk
+from controller.store import facts, proposals
+
+if TYPE_CHECKING:
+    from controller.api.call import Call
+
+
+class AcceptMain(bodies.Body):
+    """Where main stands now, as whoever accepts it has seen it."""
+
+    commit: Annotated[str, Field(pattern=r"^[0-9a-f]{7,64}$")]
+
+
+def shown(call: Call) -> dict[str, Any]:
+    """GET /repository."""
+    settings = call.parts.settings.git
+    with call.parts.store.session() as session:
+        sites = facts.get(session, facts.EDITS) or {}
+        return {
+            "own": settings.remote is None,
+            "mode": settings.mode,
+            "head": facts.head(session),
+            "problem": call.parts.publisher.problem or None,
+            "halted": trunk.halt(session),
+            "waiting": [
+                *({"branch": one.name, "commit": one.commit, "request": one.id, "site": None}
+                  for one in proposals.waiting(session)),
+                *({"branch": name, "commit": one["commit"], "request": None, "site": one["site"]}
+                  for name, one in sorted(sites.items())),
+            ],
+        }  # fmt: skip
+
+
+def accepted(call: Call, body: AcceptMain) -> dict[str, Any]:
+    """POST /repository/accept: a rewritten main is followed from this commit on."""
+    with call.parts.store.write() as session:
+        commit = trunk.accept(session, body.commit)
+        call.write_down(session, "repository.accept", commit)
+    call.parts.publisher.wake()
+    return shown(call)
+
+
+ROUTES: Final = (
+    Route("GET", "/repository", shown, Role.VIEWER, "How the deployments repository is followed"),
+    Route(
+        "POST",
+        "/repository/accept",
+        accepted,
+        Role.ADMIN,
+        "Accept a main that was rewritten",
+        AcceptMain,
+        202,
+    ),
+)

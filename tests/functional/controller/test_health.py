@@ -1,0 +1,100 @@
+"""Which part is ill: each one made ill, and told by name."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from collections import namedtuple
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from controller import health
+from controller.parts import Parts
+from controller.publish import trunk
+from controller.store import facts
+from tests.functional.controller.kit import Api
+
+Usage = namedtuple("Usage", "total used free")
+KNOWN, FOUND = "a" * 40, "b" * 40
+
+
+def ill(client: FlaskClient) -> tuple[int, dict[str, str]]:
+    """Status, and what ails each part that is ill."""
+    answer = client.get("/readyz")
+    checks: list[dict[str, Any]] = answer.get_json()["checks"]
+    return answer.status_code, {one["name"]: one["detail"] for one in checks if not one["ok"]}
+
+
+def halted(parts: Parts) -> None:
+    told = {"reason": "main was rewritten", "cure": "accept it", "since": "2026-03-01T12:00:00Z"}
+    with parts.store.write() as session:
+        facts.put(session, facts.HALT, {**told, "commit": FOUND, "known": KNOWN})
+
+
+def test_what_only_waits_keeps_it_ready(client: FlaskClient, parts: Parts) -> None:
+    """A remote that is away, a rewritten main, a source that fails: told, and it serves on."""
+    parts.broker.start()
+    assert ill(client) == (200, {})
+    parts.publisher.problem = "git ls-remote: no route"
+    halted(parts)
+    parts.catalog.add({"name": "gone", "url": str(parts.settings.state.dir.parent / "gone")})
+    with parts.store.write() as session:
+        from controller.store import catalog
+
+        catalog.sync_failed(session, "gone", "is not there", parts.clock())
+    status, parts_ill = ill(client)
+    assert status == 200
+    assert parts_ill["remote"] == "git ls-remote: no route"
+    assert parts_ill["history"].startswith("main was rewritten; nothing is published")
+    assert parts_ill["sources"] == "gone: is not there"
+
+
+def test_what_is_needed_makes_it_fail(
+    client: FlaskClient, parts: Parts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full disk, and a repository that cannot be read: not ready, with the part's name."""
+    parts.broker.start()
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(1 << 40, 0, 100 * health.MIB))
+    status, found = ill(client)
+    assert (status, "is nearly full: 100 MiB" in found["disk"]) == (200, True)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(1 << 40, 0, 4096))
+    assert ill(client)[0] == 503
+    monkeypatch.undo()
+    shutil.rmtree(parts.repository.folder)
+    status, found = ill(client)
+    assert (status, list(found)) == (503, ["git"])
+
+
+def test_the_repository_is_shown_and_accepted(admin: Api, viewer: Api, parts: Parts) -> None:
+    """What halts publishing is shown with its cure; only an admin accepts, and it is audited."""
+    assert viewer.get("/repository").json["halted"] is None
+    assert admin.post("/repository/accept", json={"commit": FOUND}).status_code == 404
+    halted(parts)
+    assert viewer.get("/repository").json["halted"]["commit"] == FOUND
+    assert viewer.post("/repository/accept", json={"commit": FOUND}).status_code == 403
+    assert admin.post("/repository/accept", json={"commit": KNOWN}).status_code == 422
+    answer = admin.post("/repository/accept", json={"commit": FOUND[:10]})
+    assert (answer.status_code, answer.json["halted"]) == (202, None)
+    with parts.store.session() as session:
+        assert trunk.halt(session) is None
+    assert admin.get("/audit").json["items"][0]["action"] == "repository.accept"
+
+
+def test_the_audit_is_verified(admin: Api, viewer: Api) -> None:
+    """The chain is read through for an admin, with the newest hash to note elsewhere."""
+    admin.post("/tokens", json={"name": "a", "role": "viewer"})
+    found = admin.get("/audit/verify").json
+    newest = admin.get("/audit").json["items"][0]
+    assert found == {"entries": newest["id"], "newest": newest["hash"], "broken_at": None}
+    assert viewer.get("/audit/verify").status_code == 403
+
+
+def test_requests_are_logged_with_their_id(viewer: Api, caplog: pytest.LogCaptureFixture) -> None:
+    """Each answer is a line with method, path, status and time; probes are left out."""
+    caplog.set_level(logging.INFO, "controller.access")
+    viewer.get("/sites", headers={"X-Request-Id": "abc-3"})
+    lines = [one for one in caplog.records if one.name == "controller.access"]
+    assert [line.getMessage() for line in lines] == ["GET /api/v1/sites 200"]
+    assert lines[0].__dict__["milliseconds"] >= 0
