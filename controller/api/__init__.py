@@ -13,10 +13,10 @@ from controller.api import (
     deployments,
     events,
     explain,
+    keys,
     meta,
     nodes,
     operations,
-    repository,
     revisions,
     runner,
     sites,
@@ -28,10 +28,10 @@ from controller.api import (
 
 ROUTES = (
     *meta.ROUTES,
+    *keys.ROUTES,
     *summary.ROUTES,
     *apps.ROUTES,
     *sources.ROUTES,
-    *repository.ROUTES,
     *sites.ROUTES,
     *nodes.ROUTES,
     *deployments.ROUTES,

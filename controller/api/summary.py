@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from controller.access.identity import Role
-from controller.api import paging, sites
+from controller.api import actions, paging, sites
 from controller.api.routes import Route
 from controller.store import summary
 from controller.store.shapes import stamp
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 DAYS: Final = 14
 SHOWN: Final = 8  # of each list: what is more is a number, and a list of its own
 LATEST: Final = 12
+OF_REQUEST: Final = 50
 HOURS: Final = 24
 # How long sites have been silent, by steps that ask for different answers.
 SILENCES: Final = (
@@ -63,6 +64,16 @@ def activity(call: Call) -> dict[str, Any]:
         after = paging.number(page)
         rows = summary.events(session, call.who.sites, after=after, limit=page.fetch)
     return paging.listing(page, rows)
+
+
+def progress(call: Call, request_id: str) -> dict[str, Any]:
+    """GET /requests/{id}/progress: how what was asked for fares, what is open first."""
+    asked = actions.request_shown(call, request_id)
+    with call.parts.store.session() as session:
+        return {
+            "id": asked["id"],
+            **summary.progress(session, asked["id"], call.who.sites, OF_REQUEST),
+        }
 
 
 def heard(call: Call, site: str) -> dict[str, Any]:
@@ -183,6 +194,9 @@ def _spread(found: dict[str, list[float]]) -> list[dict[str, Any]]:
 
 ROUTES: Final = (
     Route("GET", "/summary", shown, Role.VIEWER, "The fleet at a glance"),
+    Route(
+        "GET", "/requests/<request_id>/progress", progress, Role.VIEWER, "How it fares everywhere"
+    ),
     Route("GET", "/activity", activity, Role.VIEWER, "Stored events, newest first"),
     Route(
         "GET", "/sites/<site>/freshness", heard, Role.VIEWER, "When it was heard of in the last day"

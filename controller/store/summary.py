@@ -9,7 +9,17 @@ from sqlalchemy import case, func, select
 
 from controller.store import deployments, placements
 from controller.store.freshness import ACTIVE_PERIODS, STALE_PERIODS, NodeStatus
-from controller.store.models import AppSource, Deployment, Event, History, Node, Operation, Site
+from controller.store.models import (
+    AppSource,
+    Deployment,
+    Event,
+    History,
+    Node,
+    Operation,
+    Request,
+    RequestDeployment,
+    Site,
+)
 from controller.store.shapes import stamp
 from controller.store.words import EventKind, OperationState
 from margrave.lifecycle import Outcome, State
@@ -153,7 +163,8 @@ def durations(session: Session, only: Sites) -> dict[str, list[float]]:
         query = query.where(Operation.site.in_(only))
     found: dict[str, list[float]] = {}
     for kind, began, ended in session.execute(query):
-        found.setdefault(kind.value, []).append(max(0.0, (ended - began).total_seconds()))
+        if began is not None and ended is not None:
+            found.setdefault(kind.value, []).append(max(0.0, (ended - began).total_seconds()))
     return found
 
 
@@ -190,6 +201,32 @@ def heard(session: Session, site: str, since: datetime) -> list[tuple[datetime, 
         .order_by(Event.id)
     )
     return [(at, word) for at, word in session.execute(query) if word]
+
+
+def progress(session: Session, request: str, only: Sites, limit: int) -> dict[str, Any]:
+    """How the deployments of a request fare: numbers by outcome, and those still open first."""
+    joined = (Deployment.id == RequestDeployment.deployment) & (
+        Deployment.site == RequestDeployment.site
+    )
+    number = select(Request.number).where(Request.id == request).scalar_subquery()
+    where = [RequestDeployment.request == number]
+    if only is not None:
+        where.append(Deployment.site.in_(only))
+    tally = select(Deployment.outcome, func.count()).join(RequestDeployment, joined)
+    counts = session.execute(tally.where(*where).group_by(Deployment.outcome))
+    right = case((Deployment.outcome == Outcome.SUCCEEDED, 1), else_=0)
+    columns = (
+        Deployment.id, Deployment.name, Deployment.site, Deployment.version, Deployment.state,
+        Deployment.outcome, Deployment.updated_at,
+    )  # fmt: skip
+    rows = select(*columns).join(RequestDeployment, joined).where(*where)
+    rows = rows.order_by(right, Deployment.site, Deployment.name).limit(limit)
+    return {
+        "outcomes": {outcome.value: number for outcome, number in counts},
+        "deployments": [
+            {**row._mapping, "updated_at": stamp(row.updated_at)} for row in session.execute(rows)
+        ],
+    }
 
 
 def _latest(
