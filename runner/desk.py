@@ -6,13 +6,14 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from margrave.errors import Conflict
-from margrave.lifecycle import State
+from margrave.lifecycle import Outcome, State
 from runner.outbox.sender import append_snapshot
 from runner.ports import Onboarding
+from runner.reconcile.claims import NOT_OURS
 from runner.reconcile.commands import forget_placements
 from runner.reconcile.loop import Reconciler
 from runner.reconcile.observe import Observer
-from runner.store import Placement, Store, Transaction, outbox, placements, site
+from runner.store import Placement, Store, Transaction, outbox, placements, site, transitions
 from runner.store.nodes import Nodes
 from runner.store.resources import site_resource
 
@@ -54,6 +55,7 @@ class Desk:
         with self._reconciler.turn, self._store.write() as tx:
             site.raise_epoch(tx, _highest(tx) + 1)
             site.change_site(tx, stood_down=None)
+            _try_again(tx)
             append_snapshot(tx)
             epoch = site.identity_of(tx).epoch
         self._reconciler.wake()
@@ -104,6 +106,16 @@ class Desk:
 
 def _stands_on(one: Placement, node: str) -> bool:
     return one.node == node and one.state is not State.DELETED
+
+
+def _try_again(tx: Transaction) -> None:
+    """What only failed because the nodes were another's is as if it had not been tried."""
+    for one in placements.newest(tx):
+        if one.error and one.error.get("code") in NOT_OURS:
+            transitions.note(
+                tx, one, outcome=Outcome.PENDING, reason="the site was taken over", error=None,
+                attempt=0, next_attempt_at=None, tried_release=None, heals=(),
+            )  # fmt: skip
 
 
 def _highest(tx: Transaction) -> int:

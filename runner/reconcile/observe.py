@@ -12,8 +12,10 @@ from typing import Any
 
 from margrave.lifecycle import WORKING, State
 from runner.ports import Executor, Node, NodeStatus, Observation, Status, Target
+from runner.reconcile import claims
 from runner.store import Placement, Store, operations, placements, site, transitions
 from runner.store.nodes import Nodes
+from runner.store.reporting import stand_down
 
 Freshness = Callable[[Node], NodeStatus]
 
@@ -91,18 +93,26 @@ class Observer:
             # A module that failed has answered: the node is there.
             if self._freshness(node) is not NodeStatus.ACTIVE or node.error:
                 self._back.add(node.name)
-            self._hear_of_epoch(observation)
+            self._hear_of_claim(node.name, observation)
             error = "" if observation.status is Status.OK else observation.message
             self._nodes.seen(node.name, observation.at, NodeStatus.ACTIVE, error)
             return
         status = self._freshness(node)
         self._nodes.seen(node.name, observation.at, status, observation.message)
 
-    def _hear_of_epoch(self, observation: Observation) -> None:
-        epoch = (observation.data.get("fence") or {}).get("epoch")
-        if isinstance(epoch, int):
+    def _hear_of_claim(self, node: str, observation: Observation) -> None:
+        mark = observation.data.get("fence") or {}
+        with self._store.read() as tx:
+            own, known = site.identity_of(tx), site.site_state(tx).known_epoch
+        why = claims.objection(node, mark, own)
+        epoch = mark.get("epoch")
+        if why or (isinstance(epoch, int) and epoch > known):
             with self._store.write() as tx:
-                site.hear_of_epoch(tx, epoch)
+                if isinstance(epoch, int):
+                    site.hear_of_epoch(tx, epoch)
+                # Read again: a take-over may have come in between.
+                if claims.objection(node, mark, site.identity_of(tx)):
+                    stand_down(tx, why)
 
 
 def seen_change(one: Placement, observation: Observation) -> Mapping[str, Any]:

@@ -33,13 +33,12 @@ from runner.store import (
     Placement,
     Store,
     Transaction,
-    outbox,
     placements,
     site,
     transitions,
 )
 from runner.store import operations as rows
-from runner.store.resources import site_resource
+from runner.store.reporting import stand_down
 
 _ANSWER_GRACE: Final = timedelta(seconds=60)
 
@@ -164,8 +163,7 @@ class Operations:
                 tx, case.operation.deployment, tried, revision, settlement.reason
             )
         if settlement.other_runner:
-            held = site.change_site(tx, stood_down=settlement.other_runner)
-            outbox.append(tx, "site", site_resource(held))
+            stand_down(tx, settlement.other_runner)
 
     def _begin(self, tx: Transaction, step: Step) -> Operation:
         placement = self._placement(tx, step)

@@ -17,6 +17,7 @@ from margrave.documents.extensions import Extensions
 from margrave.error_classes import ErrorClass, retries_left
 from margrave.lifecycle import Kind, Outcome, State
 from runner.ports import Result, Status
+from runner.reconcile import claims
 from runner.store.types import rfc3339
 from runner.store.values import Operation, OperationState, Placement
 
@@ -176,7 +177,7 @@ def _failed(case: Case, error: Mapping[str, Any]) -> Settlement:
         "cancelled" if cancelled else f"{error['class']}: {error['message']}",
         changes,
         _ended(case, state) | {"error": dict(error)},
-        other_runner=error["message"] if error["code"] == "other-runner" else "",
+        other_runner=claims.refused(case.operation.node, error),
     )
 
 

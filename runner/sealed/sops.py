@@ -59,7 +59,8 @@ def values(document: Any, where: str, open_age: OpenAge) -> dict[str, str]:
             text = _plain(leaf.value)
         if sealed is not None or not only_encrypted:
             mac.update(text)
-        found[leaf.name] = _told(text, sealed["type"] if sealed else "", where)
+        truth = sealed["type"] == "bool" if sealed else isinstance(leaf.value, bool)
+        found[leaf.name] = _told(text, where, truth=truth)
     _check_mac(about, key, mac.hexdigest(), where)
     return found
 
@@ -129,9 +130,9 @@ def _plain(value: Any) -> bytes:
     return str(value).encode()
 
 
-def _told(text: bytes, kind: str, where: str) -> str:
+def _told(text: bytes, where: str, *, truth: bool) -> str:
     try:
         found = text.decode()
     except UnicodeDecodeError as error:
         raise Refused(f"{where}: holds bytes that are no text", "encode it, as base64") from error
-    return found.lower() if kind == "bool" else found
+    return found.lower() if truth else found

@@ -25,6 +25,7 @@ class FakeNode:
     fences: dict[str, tuple[tuple[int, int], dict[str, Any]]] = field(default_factory=dict)
     drift: dict[str, list[dict[str, str]]] = field(default_factory=dict)
     runner: str = ""
+    epoch: int = 0
     away: bool = False
     switches: int = 0  # how often something was really changed
 
@@ -93,9 +94,10 @@ class FakeExecutor:
     def _answer(self, node: FakeNode, call: Call) -> dict[str, Any]:
         deployment = str(call.arguments["deployment"])
         fence = call.arguments["fence"]
-        node.runner = node.runner or fence["runner"]
-        if node.runner != fence["runner"]:
+        ours = node.runner in ("", fence["runner"])
+        if fence["epoch"] < node.epoch or (fence["epoch"] == node.epoch and not ours):
             return _failed("conflict", "other-runner", f"belongs to {node.runner}")
+        node.runner, node.epoch = fence["runner"], fence["epoch"]
         order = (fence["epoch"], fence["seq"])
         last = node.fences.get(deployment)
         if last and order < last[0]:
@@ -136,7 +138,10 @@ class FakeExecutor:
             {"deployment": key, "health": "healthy", "drift": node.drift.get(key, []), **runs}
             for key, runs in node.running.items()
         ]
-        return Observation(name, Status.OK, {"workloads": workloads}, _now())
+        seen = [order[1] for order, _ in node.fences.values() if order[0] == node.epoch]
+        mark = {"runner": node.runner, "epoch": node.epoch, "seq": max(seen, default=0)}
+        told = {"workloads": workloads, "fence": mark if node.runner else None}
+        return Observation(name, Status.OK, told, _now())
 
 
 CAPABILITIES: Mapping[str, Any] = {

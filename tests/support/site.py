@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from margrave.sections import State as StateFolder
 from runner.app import Runner, build
@@ -18,8 +19,9 @@ from tests.support.repository import STOREFRONT, Repository
 class World:
     """A site with its repository, its nodes and its runner."""
 
-    def __init__(self, base: Path) -> None:
+    def __init__(self, base: Path, **settings: Any) -> None:
         self.base = base
+        self.settings = settings
         self.repository = Repository(base)
         self.executor = FakeExecutor("harbor-1", "harbor-2")
         self.runner = self._build()
@@ -40,6 +42,7 @@ class World:
             site=Site(name="harbor"),
             git=Git(remote=str(self.repository.bare)),
             state=StateFolder(dir=self.base / "state"),
+            **self.settings,
         )
         return build(settings, executor=self.executor)
 

@@ -191,7 +191,9 @@ def test_another_runners_mark_is_told_apart_from_other_conflicts() -> None:
     data = error(ErrorClass.CONFLICT)
     assert not settle(case(Kind.UPDATE, Status.FAILED, data)).other_runner
     data["error"]["code"] = "other-runner"
-    assert settle(case(Kind.UPDATE, Status.FAILED, data)).other_runner == "what happened"
+    assert "what happened" in settle(case(Kind.UPDATE, Status.FAILED, data)).other_runner
+    data["error"]["code"] = "fence-passed"
+    assert "is an older copy" in settle(case(Kind.UPDATE, Status.FAILED, data)).other_runner
 
 
 @pytest.mark.parametrize("status", [Status.LOST, Status.UNREACHABLE])
