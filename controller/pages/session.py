@@ -77,6 +77,12 @@ def sign_out(parts: Parts) -> Answer:
     return answer
 
 
+def check_form() -> None:
+    """A form that changes something comes from a page of ours; a bearer token needs no proof."""
+    if "Authorization" not in request.headers:
+        _check(request.form.get("token", ""), g.csrf)
+
+
 def set_cookie(parts: Parts, answer: Response | Answer, name: str, value: str, age: int) -> None:
     """A cookie that no script reads and no other site sends."""
     outside = parts.settings.http.external_url or ""

@@ -33,6 +33,42 @@ STATUSES: Final = {
     "fresh": ("●", "good"),
     "unknown": ("?", "quiet"),
 }
+# Requests, operations and what runners say of health.
+WORK: Final = {
+    "queued": ("○", "busy"),
+    "publishing": ("◐", "busy"),
+    "published": ("✓", "good"),
+    "refused": ("✕", "bad"),
+    "cancelled": ("‖", "held"),
+    "failed": ("✕", "bad"),
+    "running": ("◐", "busy"),
+    "waiting": ("…", "busy"),
+    "succeeded": ("✓", "good"),
+    "healthy": ("✓", "good"),
+    "degraded": ("▲", "warn"),
+    "unknown": ("?", "quiet"),
+    "done": ("✓", "good"),
+}
+# What a page begins with after a form did its work.
+DONE: Final = {
+    "pause": "The site is paused: nothing is installed, updated or deleted there until it goes on.",
+    "resume": "The site goes on.",
+    "drain": "It is being drained: what may move moves, what may not is stopped.",
+    "undrain": "It is used again.",
+    "reload": "The runner has been told to look again.",
+    "accept": "The runner has been told to accept that commit.",
+    "forget": "The runner has been told to forget the node.",
+    "site-added": "The site is in Git. Give its runner the token below.",
+    "site-removed": "The site is gone.",
+    "synced": "The source was read.",
+    "source-added": "The source is known. Sync it to read its applications.",
+    "source-removed": "The source is gone; what deployments use was kept.",
+    "token-revoked": "The token opens nothing any more.",
+    "user-added": "They can sign in now.",
+    "user-changed": "Changed.",
+    "user-removed": "They cannot sign in any more.",
+    "taken-back": "The request was taken back before it was published.",
+}
 NOTHING: Final = Markup('<span class="none">\N{EN DASH}</span>')
 _STEPS: Final = ((86400, "d"), (3600, "h"), (60, "min"))
 
@@ -53,6 +89,24 @@ def status(word: str) -> Markup:
     """How fresh something is, as a badge."""
     sign, tone = STATUSES.get(word, ("?", "quiet"))
     return _badge(sign, tone, word)
+
+
+def work(word: str | None) -> Markup:
+    """The state of a request, an operation or a health check, as a badge."""
+    sign, tone = WORK.get(word or "", ("?", "quiet"))
+    return _badge(sign, tone, word or "unknown")
+
+
+def seconds(number: float | None) -> str:
+    """A duration as people read it."""
+    if number is None:
+        return "\N{EN DASH}"
+    if number < 60:
+        return f"{number:.1f} s" if number < 10 else f"{number:.0f} s"
+    whole = round(number)
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
 def ago(text: str | None, now: datetime) -> Markup:
@@ -114,3 +168,15 @@ def _distance(text: str, now: datetime) -> str:
         if seconds >= step:
             return f"{seconds // step} {unit} ago"
     return f"{seconds} s ago"
+
+
+HELPERS: Final = {
+    "state": state,
+    "outcome": outcome,
+    "status": status,
+    "work": work,
+    "short": short,
+    "pairs": pairs,
+    "size": size,
+    "seconds": seconds,
+}

@@ -1,56 +1,109 @@
 // Keeps a page as it would be if it were loaded now: an event says "look", the page is fetched
-// again, and its main part takes the place of the old one. Without this script a reload does it.
+// again, and what differs is changed in place. Without this script a reload does it.
 "use strict";
 
 (() => {
-  const url = document.body.dataset.live;
-  if (!url || !window.EventSource) return;
+  const body = document.body;
+  const look = body.dataset.look;
+
+  // ---- times in the reader's zone; the exact one on hover -------------------------------------
+  const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
+  const hour = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
+  const day = new Intl.DateTimeFormat(undefined, { year: "numeric", month: "2-digit", day: "2-digit" });
+  const distance = (seconds) => {
+    if (seconds < 5) return "just now";
+    if (seconds >= 86400) return Math.floor(seconds / 86400) + " d ago";
+    if (seconds >= 3600) return Math.floor(seconds / 3600) + " h ago";
+    if (seconds >= 60) return Math.floor(seconds / 60) + " min ago";
+    return Math.floor(seconds) + " s ago";
+  };
+  const tell = () => {
+    const now = new Date();
+    for (const time of document.querySelectorAll("time")) {
+      const at = new Date(time.dateTime);
+      const today = at.toDateString() === now.toDateString();
+      const text = time.classList.contains("clock")
+        ? (today ? hour : day).format(at)
+        : distance((now - at) / 1000);
+      if (time.textContent !== text) time.textContent = text;
+      time.title = exact.format(at) + "\n" + time.dateTime;
+    }
+  };
+  tell();
+  setInterval(tell, 5000);
+  body.addEventListener("htmx:afterSwap", tell);
+
+  // ---- changing in place: what somebody has opened, typed or is reading stays -------------------
+  Object.assign(Idiomorph.defaults, { ignoreActiveValue: true, restoreFocus: true });
+  Idiomorph.defaults.callbacks = {
+    ...Idiomorph.defaults.callbacks,
+    beforeNodeMorphed: (old, fresh) => {
+      if (old.nodeType !== 1) return true;
+      if (old.hasAttribute("data-keep")) return false;
+      return !(old.tagName === "TIME" && old.dateTime === fresh.dateTime);
+    },
+    beforeAttributeUpdated: (name, node) => !(name === "open" && node.tagName === "DETAILS"),
+  };
+  const follow = () => {
+    for (const log of document.querySelectorAll("pre.log")) {
+      if (log.dataset.read !== "yes") log.scrollTop = log.scrollHeight;
+    }
+  };
+  document.addEventListener("scroll", (event) => {
+    const log = event.target;
+    if (!(log instanceof Element) || !log.matches("pre.log")) return;
+    const end = log.scrollHeight - log.scrollTop - log.clientHeight < 40;
+    log.dataset.read = end ? "no" : "yes";
+  }, true);
+  follow();
+
+  // A menu closes with Escape, and gives the focus back.
+  document.addEventListener("keydown", (event) => {
+    const menu = event.key === "Escape" && document.activeElement?.closest("details.menu[open]");
+    if (!menu) return;
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  });
 
   const badge = document.getElementById("live-state");
+  if (!look || !badge || !window.EventSource) return;
+
+  const say = (word) => {
+    badge.hidden = false;
+    if (badge.dataset.state === word && badge.textContent) return;
+    badge.dataset.state = word;
+    badge.textContent = word === "on" ? "live" : "no live line, trying again";
+  };
+
+  // ---- fetching the page again, at most once a second --------------------------------------------
   let pending = null;
   let fetching = false;
   let again = false;
-
-  const say = (word, text) => {
-    badge.hidden = false;
-    badge.dataset.state = word;
-    badge.textContent = text;
-  };
-
-  const keep = (old, fresh) => {
-    // What somebody has opened or is typing stays as it is.
-    for (const open of old.querySelectorAll("details[open]")) {
-      const same = open.id && fresh.querySelector("#" + CSS.escape(open.id));
-      if (same) same.open = true;
-    }
-    const form = old.querySelector("form.filter");
-    const freshForm = fresh.querySelector("form.filter");
-    if (form && freshForm) freshForm.replaceWith(form);
-  };
-
-  const look = async () => {
+  let last = 0;
+  const refresh = async () => {
     if (fetching) {
       again = true;
       return;
     }
     fetching = true;
+    last = Date.now();
     try {
       const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
-      if (answer.redirected || answer.status === 401) {
-        location.reload();
-        return;
-      }
+      if (answer.redirected || answer.status === 401) return location.reload();
       if (!answer.ok) return;
       const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-      const old = document.getElementById("main");
       const main = fresh.getElementById("main");
       if (!main) return;
-      keep(old, main);
-      const focused = document.activeElement && document.activeElement.id;
-      old.replaceChildren(...main.childNodes);
-      if (focused && document.getElementById(focused)) document.getElementById(focused).focus();
+      // A sentence about what was just done is read once, and not taken away while it is read.
+      const told = document.querySelector("#main > .told");
+      if (told && !main.querySelector(".told")) main.prepend(told.cloneNode(true));
+      const here = document.getElementById("main");
+      Idiomorph.morph(here, main, { morphStyle: "outerHTML" });
+      htmx.process(document.getElementById("main"));
+      tell();
+      follow();
     } catch {
-      // No line just now: the stream says so, and the next event tries again.
+      // No line just now: the stream says so, and looks again when it is back.
     } finally {
       fetching = false;
       if (again) {
@@ -59,43 +112,87 @@
       }
     }
   };
-
   const soon = () => {
-    if (pending) return;
+    if (pending || look === "none") return;
     pending = setTimeout(() => {
       pending = null;
-      look();
-    }, 150);
+      refresh();
+    }, Math.max(150, 1000 - (Date.now() - last)));
   };
 
-  let lost = false;
-  const stream = new EventSource(url);
-  stream.onopen = () => {
-    say("on", "live");
-    if (lost) soon();
-    lost = false;
+  // ---- one stream for all tabs of this browser ----------------------------------------------------
+  // A browser opens six connections to a host; a stream in every tab would leave none for pages.
+  const kinds = ["deployment", "placement", "operation", "log", "node", "site", "request", "resync"];
+  const [of, name] = look.includes(":") ? look.split(":", 2) : [look, ""];
+  const concerns = (kind, data) => {
+    if (kind === "log") return of === "operation" ? data.operation === name : of === "deployment";
+    if (of === "all" || kind === "resync") return true;
+    if (of === "deployment") return data.deployment === name || data.id === name || kind === "request" || kind === "site";
+    if (of === "site") return data.site === name || data.name === name;
+    return of === "operation" && data.id === name;
   };
-  stream.onerror = () => {
-    lost = true;
-    say("off", "no live line, trying again");
-    // A refused stream (too many are open, or signed out) is not retried by the browser itself.
-    if (stream.readyState === EventSource.CLOSED) setTimeout(() => location.reload(), 15000);
-  };
-  for (const name of ["deployment", "placement", "operation", "node", "site", "request", "resync"]) {
-    stream.addEventListener(name, soon);
-  }
-  window.addEventListener("pagehide", () => stream.close());
-
-  const distance = (seconds) => {
-    if (seconds < 5) return "just now";
-    if (seconds >= 86400) return Math.floor(seconds / 86400) + " d ago";
-    if (seconds >= 3600) return Math.floor(seconds / 3600) + " h ago";
-    if (seconds >= 60) return Math.floor(seconds / 60) + " min ago";
-    return Math.floor(seconds) + " s ago";
-  };
-  setInterval(() => {
-    for (const time of document.querySelectorAll("time:not(.clock)")) {
-      time.textContent = distance((Date.now() - Date.parse(time.dateTime)) / 1000);
+  const tabs = new BroadcastChannel("margrave-live");
+  let state = "";
+  const hear = (told) => {
+    if (told.ask) return void (state && tabs.postMessage({ state }));
+    if (told.state) {
+      if (told.state === "on" && badge.dataset.state === "off" && !badge.hidden) soon();
+      return say(told.state);
     }
-  }, 5000);
+    if (told.kind && concerns(told.kind, told.data)) soon();
+  };
+  tabs.onmessage = (event) => hear(event.data);
+
+  const listen = () => {
+    let lost = false;
+    const stream = new EventSource("/live?last_event_id=" + body.dataset.newest);
+    const now = (word) => {
+      state = word;
+      say(word);
+      tabs.postMessage({ state });
+    };
+    stream.onopen = () => {
+      if (lost) soon();
+      lost = false;
+      now("on");
+    };
+    stream.onerror = () => {
+      lost = true;
+      now("off");
+      // A refused stream (too many are open, or signed out) is not retried by the browser itself.
+      if (stream.readyState === EventSource.CLOSED) setTimeout(() => location.reload(), 15000);
+    };
+    for (const kind of kinds) {
+      stream.addEventListener(kind, (event) => {
+        const told = { kind, data: JSON.parse(event.data) };
+        hear(told);
+        tabs.postMessage(told);
+      });
+    }
+    window.addEventListener("pagehide", () => stream.close());
+    return stream;
+  };
+  if (navigator.locks) {
+    // Who holds the lock listens for all; when that tab is closed the next one takes over.
+    navigator.locks.request("margrave-live", () => {
+      listen();
+      soon(); // what happened between two listeners
+      return new Promise(() => {});
+    });
+    tabs.postMessage({ ask: true });
+  } else {
+    // Without TLS there are no locks: a tab that nobody looks at gives its connection back.
+    let stream = null;
+    const seen = () => {
+      if (document.hidden) {
+        stream?.close();
+        stream = null;
+      } else if (!stream) {
+        stream = listen();
+        soon();
+      }
+    };
+    document.addEventListener("visibilitychange", seen);
+    seen();
+  }
 })();

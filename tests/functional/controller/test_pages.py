@@ -71,7 +71,7 @@ def test_a_deployments_page_holds_its_whole_history(client, harbor: Runner, part
     assert "metadata: {name: storefront}" in page
 
 
-@pytest.mark.parametrize("path", ["/", "/sites", "/apps"])
+@pytest.mark.parametrize("path", ["/", "/sites", "/apps", "/sources", "/deployments"])
 def test_empty_pages_say_what_to_do(client: FlaskClient, path):
     """Where there is nothing yet, the command that changes it is named."""
     assert "<pre>margrave" in _text(client, path)
@@ -89,7 +89,7 @@ def test_an_unknown_page_is_told_to_people_as_a_page(client: FlaskClient):
 def test_nothing_is_inline_and_nothing_from_elsewhere(client, harbor: Runner, parts: Parts):
     """The pages keep the policy they are sent with."""
     uuid = _rolled_back(harbor, parts)
-    for path in ("/", "/sites", "/apps", f"/deployments/{uuid}", "/sign-in"):
+    for path in ("/", "/sites", "/sites/harbor", "/apps", f"/deployments/{uuid}", "/sign-in"):
         page = client.get(path, headers=VIEWER).text
         assert not re.search(r"<script(?![^>]*\bsrc=\"/)", page)
         assert not re.search(r"\son[a-z]+=|\sstyle=|<style", page)
@@ -97,28 +97,31 @@ def test_nothing_is_inline_and_nothing_from_elsewhere(client, harbor: Runner, pa
 
 
 def test_lists_are_paged_and_small(client: FlaskClient, parts: Parts, harbor: Runner):
-    """A page holds 25 deployments, names the way to older ones, and stays below 30 KB."""
-    for number in range(30):
-        add_deployment(parts, "harbor", f"shop-{number}")
-    page = _text(client)
-    assert page.count('<article class="card"') == 25
+    """A page holds 40 deployments, names the way to older ones, and stays below 30 KB."""
+    for number in range(45):
+        add_deployment(parts, "harbor", f"a-shop-with-a-rather-long-name-{number:02}")
+    page = _text(client, "/deployments")
+    assert page.count('<th scope="row">') == 40
     assert len(page.encode()) < 30_000
-    older = re.search(r'href="(/\?cursor=[^"]+)"', page)
+    assert len(_text(client).encode()) < 30_000
+    older = re.search(r'href="(\?cursor=[^"]+)"', page)
     assert older
-    assert _text(client, older[1]).count('<article class="card"') == 5
+    assert _text(client, "/deployments" + older[1]).count('<th scope="row">') == 5
 
 
 def test_the_filter_is_an_address(client: FlaskClient, parts: Parts, harbor: Runner):
     """What is searched for stands in the address and in the form."""
     add_deployment(parts, "harbor", "one")
     add_deployment(parts, "harbor", "two")
-    page = _text(client, "/?q=one&site=harbor&state=PENDING&outcome=")
-    assert page.count('<article class="card"') == 1
+    page = _text(client, "/deployments?q=one&site=harbor&state=PENDING&outcome=")
+    assert page.count('<th scope="row">') == 1
     assert 'value="one"' in page
 
 
 def test_styles_and_script_are_served(client: FlaskClient):
-    """Both are ours, typed, and together below 100 KB."""
-    sizes = [len(client.get(f"/static/{name}").data) for name in ("margrave.css", "live.js")]
+    """They come from here, and together stay below 100 KB."""
+    named = re.findall(r'(?:src|href)="(/static/[^"]+)"', client.get("/sign-in").text)
+    assert len(named) >= 5
+    sizes = [len(client.get(path).data) for path in set(named)]
     assert all(sizes)
     assert sum(sizes) < 100_000

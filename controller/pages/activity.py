@@ -1,0 +1,104 @@
+"""What happened and who did what: events, the audit, requests and operations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from flask import Response, request
+
+from controller.pages.asking import ask, may
+from controller.pages.frame import go, render
+
+if TYPE_CHECKING:
+    from werkzeug.wrappers import Response as Answer
+
+    from controller.api.call import Call
+
+ROWS: Final = "50"
+LOG_LINES: Final = 250  # the rest is the log's own page
+_REQUEST: Final = "/requests/<request_id>"
+_OPERATION: Final = "/operations/<operation>"
+
+
+def listed(call: Call) -> str:
+    """GET /activity: events, or for admins the audit."""
+    audit = request.args.get("show") == "audit"
+    path = "/audit" if audit else "/activity"
+    found = _page(call, path)
+    entries = [_told(one) for one in found["items"]] if not audit else found["items"]
+    return render(
+        "activity.html",
+        audit=audit,
+        entries=entries,
+        older=found["next"],
+        audited=may(call, "GET", "/audit"),
+    )
+
+
+def requests(call: Call) -> str:
+    """GET /requests."""
+    found = _page(call, "/requests")
+    return render("requests.html", items=found["items"], older=found["next"])
+
+
+def request_shown(call: Call, request_id: str) -> str | Answer:
+    """GET /requests/{id}: its plan and how it fares; POST takes it back."""
+    if request.method == "POST":
+        ask(call, "DELETE", _REQUEST, request_id=request_id)
+        return go(f"/requests/{request_id}", "taken-back")
+    return render(
+        "request.html",
+        asked=ask(call, "GET", _REQUEST, request_id=request_id),
+        fares=ask(call, "GET", f"{_REQUEST}/progress", request_id=request_id),
+    )
+
+
+def operation(call: Call, operation: str) -> str:
+    """GET /operations/{id}: what it did, with the end of its log."""
+    one = ask(call, "GET", _OPERATION, operation=operation)
+    lines = ask(call, "GET", f"{_OPERATION}/log", operation=operation).splitlines()
+    return render(
+        "operation.html",
+        f"operation:{one['id']}",
+        one=one,
+        lines=lines[-LOG_LINES:],
+        all=len(lines),
+    )
+
+
+def log(call: Call, operation: str) -> Response:
+    """GET /operations/{id}/log: all of it, as text."""
+    text = ask(call, "GET", f"{_OPERATION}/log", operation=operation)
+    return Response(text, content_type="text/plain; charset=utf-8")
+
+
+def _page(call: Call, path: str) -> Any:
+    cursor = {"cursor": request.args["cursor"]} if request.args.get("cursor") else {}
+    return ask(call, "GET", path, None, {"limit": ROWS, **cursor})
+
+
+def _told(one: dict[str, Any]) -> dict[str, Any]:
+    """An event as a line: what it is about, where that leads, and what was said of it."""
+    data, kind = one["data"], one["event"]
+    name, link, words = data.get("name") or "", None, ""
+    if kind in ("deployment", "placement"):
+        link = f"/deployments/{one['deployment']}?site={one['site']}"
+        name = name or str(one["deployment"])[:8]
+    if kind == "placement":
+        name, words = f"{name} on {data.get('node')}", data.get("reason") or ""
+    elif kind == "operation":
+        name, words = f"{data.get('kind')} on {data.get('node')}", data.get("phase") or ""
+        link = f"/operations/{data.get('id')}"
+    elif kind == "log":
+        name = "log of an operation"
+        words = " ".join((data.get("lines") or [""])[-1:])[:120]
+        link = f"/operations/{data.get('operation')}"
+    elif kind == "request":
+        name, link = str(data.get("action")), f"/requests/{data.get('id')}"
+        words = f"by {data.get('actor')}"
+    elif kind == "site":
+        link = f"/sites/{data.get('name')}"
+    elif kind == "node":
+        link = f"/sites/{data.get('site')}/nodes/{name}"
+    error = data.get("error") if isinstance(data.get("error"), dict) else None
+    return {**one, "name": name, "link": link, "words": words, "error": error}

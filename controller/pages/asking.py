@@ -1,0 +1,66 @@
+"""How a page asks: by the API's table, so role, rules and audit are those of the API."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from flask import Response
+
+from controller.api import ROUTES, bodies, guard
+from controller.api.call import Call, Reply
+from controller.api.routes import Object
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from controller.api.routes import Route
+
+_TABLE: Final[Mapping[tuple[str, str], Route]] = {
+    (route.method, route.path): route for route in ROUTES
+}
+MOST_ITEMS: Final = "200"
+
+
+def ask(
+    call: Call,
+    method: str,
+    path: str,
+    body: Mapping[str, Any] | None = None,
+    given: Mapping[str, str] | None = None,
+    **names: str,
+) -> Any:
+    """What the API answers there: its JSON as a value, its text as text, None for nothing.
+
+    `given` is the query, `names` what stands in the path. A refusal is the API's own.
+    """
+    route = _TABLE[method, path]
+    guard.require(call.who, route.needs, names.get("site"))
+    arguments: dict[str, Any] = dict(names)
+    if isinstance(route.body, Object):
+        arguments["body"] = dict(body or {})
+    elif route.body is not None:
+        arguments["body"] = bodies.read(route.body, body or {})
+    answer = route.handler(Call(call.parts, call.who, given or {}), **arguments)
+    if isinstance(answer, Response):
+        return answer.get_data(as_text=True)
+    return answer.body if isinstance(answer, Reply) else answer
+
+
+def listed(call: Call, path: str, given: Mapping[str, str] | None = None, **names: str) -> Any:
+    """The items of a list, as many as one answer holds."""
+    return ask(call, "GET", path, None, {"limit": MOST_ITEMS, **(given or {})}, **names)["items"]
+
+
+def app_at(call: Call, app: str, version: str | None) -> dict[str, Any]:
+    """An application at a version, the newest when none is named."""
+    if version:
+        path = "/apps/<app>/versions/<version>"
+        found: dict[str, Any] = ask(call, "GET", path, app=app, version=version)
+    else:
+        found = ask(call, "GET", "/apps/<app>", app=app)
+    return found
+
+
+def may(call: Call, method: str, path: str) -> bool:
+    """Whether who looks may ask that: a button that would be refused is not shown."""
+    return call.who.may(_TABLE[method, path].needs)

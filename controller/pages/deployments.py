@@ -1,0 +1,180 @@
+"""Deployments: the list, one of them, and what changed between two of its revisions."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING, Any, Final
+
+from flask import request
+
+from controller.api.problems import Problem
+from controller.pages.asking import ask
+from controller.pages.asking import listed as all_of
+from controller.pages.frame import render
+from margrave.lifecycle import Outcome, State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from controller.api.call import Call
+
+ROWS: Final = "40"  # as many as fit into 30 KB with long names
+FILTERS: Final = ("q", "site", "app", "state", "outcome", "sort")
+SITES_TO_CHOOSE: Final = 30  # more are typed, not chosen from a list
+STEPS: Final = 60  # transitions on a deployment's page; all of them are a page of their own
+LOG_LINES: Final = 40
+_ONE: Final = "/deployments/<deployment>"
+
+
+def listed(call: Call) -> str:
+    """GET /deployments: what the query asks for, a page at a time."""
+    wanted = {name: request.args[name] for name in FILTERS if request.args.get(name)}
+    cursor = {"cursor": request.args["cursor"]} if request.args.get("cursor") else {}
+    found = ask(call, "GET", "/deployments", None, {"limit": ROWS, **wanted, **cursor})
+    few = {"limit": str(SITES_TO_CHOOSE + 1)}
+    sites = [one["name"] for one in ask(call, "GET", "/sites", None, few)["items"]]
+    return render(
+        "deployments.html",
+        items=found["items"],
+        older=found["next"],
+        wanted=wanted,
+        first=not cursor,
+        sites=sites if len(sites) <= SITES_TO_CHOOSE else None,
+        states=[state.value for state in State],
+        outcomes=[one.value for one in Outcome],
+    )
+
+
+def shown(call: Call, deployment: str) -> str:
+    """GET /deployments/{id}: where it stands, why, and how it came there."""
+    given = _given()
+    one = ask(call, "GET", _ONE, None, given, deployment=deployment)
+    whole = {"site": one["site"]}
+    placed = all_of(call, f"{_ONE}/placements", whole, deployment=deployment)
+    history = _history(call, deployment, whole)
+    ran = {"deployment": one["id"], "site": one["site"], "limit": "12"}
+    operations = ask(call, "GET", "/operations", None, ran)["items"]
+    asked = request.args.get("request") or one["request"]
+    return render(
+        "deployment.html",
+        f"deployment:{one['id']}",
+        one=one,
+        here=f"/deployments/{one['id']}",
+        placements=placed,
+        progress=_tally(placed),
+        history=history[:STEPS],
+        more=max(0, len(history) - STEPS),
+        operations=operations,
+        log=_log(call, operations),
+        why=ask(call, "GET", f"{_ONE}/explain", None, whole, deployment=deployment),
+        manifest=_manifest(call, deployment, whole),
+        asked=_asked(call, asked),
+        verbs=_verbs(one),
+    )
+
+
+def compared(call: Call, deployment: str) -> str:
+    """GET /deployments/{id}/compare: two of its contents, line by line."""
+    one = ask(call, "GET", _ONE, None, _given(), deployment=deployment)
+    where = {"site": one["site"]}
+    found = ask(call, "GET", f"{_ONE}/revisions", None, where, deployment=deployment)["items"]
+    by_commit = {item["commit"]: item for item in found}
+    new = by_commit.get(request.args.get("new", ""), found[0] if found else None)
+    place = found.index(new) if new else 0
+    older = found[place + 1] if place + 1 < len(found) else None
+    old = by_commit.get(request.args.get("old", ""), older)
+    return render(
+        "compare.html",
+        f"deployment:{one['id']}",
+        one=one,
+        revisions=found,
+        old=old,
+        new=new,
+        lines=list(_lines(old, new)) if new else [],
+    )
+
+
+def _lines(old: dict[str, Any] | None, new: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Lines with what became of each: +, - or a blank."""
+    before = old["manifest"].splitlines() if old else []
+    for line in difflib.unified_diff(before, new["manifest"].splitlines(), n=4, lineterm=""):
+        if line.startswith(("---", "+++")):
+            continue
+        yield (line[:1], line[1:]) if line[:1] in "+- " else ("@", line)
+
+
+def _given() -> dict[str, str]:
+    site = request.args.get("site")
+    return {"site": site} if site else {}
+
+
+def _history(call: Call, deployment: str, given: dict[str, str]) -> list[dict[str, Any]]:
+    """All of it, newest first, up to a thousand steps."""
+    found: list[dict[str, Any]] = []
+    cursor: str | None = ""
+    while cursor is not None and len(found) < 1000:
+        more = {"cursor": cursor} if cursor else {}
+        page = ask(
+            call, "GET", f"{_ONE}/history", None, {"limit": "200", **given, **more},
+            deployment=deployment,
+        )  # fmt: skip
+        found += page["items"]
+        cursor = page["next"]
+    return found[::-1]
+
+
+def _tally(placed: list[dict[str, Any]]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for one in placed:
+        if one["state"] != State.DELETED:
+            found[one["outcome"]] = found.get(one["outcome"], 0) + 1
+    return found
+
+
+def _log(call: Call, operations: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """The end of the log of what runs, else of what ran last."""
+    running = [one for one in operations if one["state"] in ("running", "waiting")]
+    newest = next(iter(running or operations), None)
+    if newest is None:
+        return None
+    text = ask(call, "GET", "/operations/<operation>/log", operation=newest["id"])
+    lines = text.splitlines()
+    return {"operation": newest, "lines": lines[-LOG_LINES:], "all": len(lines)}
+
+
+def _manifest(call: Call, deployment: str, given: dict[str, str]) -> str | None:
+    try:
+        made: str = ask(call, "GET", f"{_ONE}/manifest", None, given, deployment=deployment)
+    except Problem as problem:
+        if problem.status != 404:
+            raise
+        return None  # not in Git yet: explain says so
+    return made
+
+
+def _asked(call: Call, request_id: str | None) -> dict[str, Any] | None:
+    """The request that is about it, unless it was published: then its history tells more."""
+    if not request_id:
+        return None
+    try:
+        found: dict[str, Any] = ask(call, "GET", "/requests/<request_id>", request_id=request_id)
+    except Problem as problem:
+        if problem.status != 404:
+            raise
+        return None  # forgotten, or a person's push: nothing to show
+    open_or_bad = found["state"] != "published" or request.args.get("request")
+    return found if open_or_bad else None
+
+
+def _verbs(one: dict[str, Any]) -> list[tuple[str, str]]:
+    """What can sensibly be asked of it now, as (verb, word)."""
+    if not one["in_git"]:
+        return []
+    found = [("update", "Update"), ("rollback", "Roll back")]
+    if one["outcome"] in ("failed", "rollback-failed", "rolled-back", "held"):
+        found.append(("retry", "Retry"))
+    if one["outcome"] in ("rolled-back", "held"):
+        found.append(("release", "Release"))
+    if one["outcome"] == "pending":
+        found.append(("cancel", "Cancel"))
+    return [*found, ("delete", "Delete")]
