@@ -11,7 +11,12 @@ from collections.abc import Callable
 from typing import Any
 
 from ansible.errors import AnsibleFilterError
-from ansible_collections.margrave.edge.plugins.plugin_utils import documents, packages, packing
+from ansible_collections.margrave.edge.plugins.plugin_utils import (
+    documents,
+    packages,
+    packing,
+    quantities,
+)
 
 
 def workload(document: Any, content: str) -> dict[str, Any]:
@@ -34,6 +39,21 @@ def revision(document: Any) -> str:
 def digest(folder: str) -> str:
     """The digest of a component's folder."""
     return packing.digest(packing.packed(folder))
+
+
+def to_bytes(amount: str | int) -> int:
+    """An amount of memory or storage in bytes."""
+    try:
+        return quantities.in_bytes(amount)
+    except ValueError as error:
+        raise AnsibleFilterError(str(error)) from error
+
+
+def to_quantity(count: int) -> str:
+    """Bytes as applications state them."""
+    if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+        raise AnsibleFilterError(f"{count!r} is no number of bytes (give a whole number)")
+    return quantities.in_words(count)
 
 
 def _packaged(
@@ -65,4 +85,11 @@ class FilterModule:
 
     def filters(self) -> dict[str, Callable[..., Any]]:
         """Filters by name."""
-        return {"digest": digest, "package": package, "revision": revision, "workload": workload}
+        return {
+            "digest": digest,
+            "package": package,
+            "revision": revision,
+            "to_bytes": to_bytes,
+            "to_quantity": to_quantity,
+            "workload": workload,
+        }

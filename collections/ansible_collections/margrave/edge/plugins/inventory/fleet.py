@@ -2,19 +2,21 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The fleet as inventory: sites and nodes as the controller knows them."""
+"""The fleet as inventory: sites and nodes as the controller, or a site's runner, knows them."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: fleet
-short_description: Sites and nodes as the controller knows them
+short_description: Sites and nodes as the controller or a runner knows them
 version_added: 0.1.0
 author:
   - The Margrave contributors (@margrave)
 description:
-  - Reads the nodes from the controller's API.
+  - Reads the nodes from the controller's API, or from one site's runner.
   - Each node is a host C(NODE.SITE), each site a group of its name.
+  - Site, labels, status, drain and capabilities of a node are variables C(margrave_…) of its host.
+  - Labels, time zone, pause and lock of a site are variables of its group.
   - The file's name ends in C(margrave.yml) or C(margrave.yaml).
 extends_documentation_fragment:
   - ansible.builtin.constructed
@@ -26,13 +28,27 @@ options:
     type: str
     required: true
     choices: [margrave.edge.fleet, fleet]
+  source:
+    description:
+      - Who is asked. V(controller) knows all sites, V(runner) its own one.
+      - A runner is there when the way to the controller is cut.
+    type: str
+    choices: [controller, runner]
+    default: controller
+  socket:
+    description:
+      - The runner's socket, C(runner.sock) in its state folder, instead of O(url) and O(token).
+      - For O(source=runner) on the runner's machine, as a user who may open it.
+    type: path
   url:
-    description: The controller's address; without one no node is listed.
+    description:
+      - The address of the controller, or of the runner.
+      - Without one, and without O(socket), no node is listed.
     type: str
     env:
       - name: MARGRAVE_URL
   token:
-    description: A token that may read; the viewer's role is enough.
+    description: A token that may read; the viewer's role is enough. Of a runner its C(http.token).
     type: str
     env:
       - name: MARGRAVE_TOKEN
@@ -60,10 +76,17 @@ plugin: margrave.edge.fleet
 keyed_groups:
   - key: margrave_labels.zone
     prefix: zone
+---
+# harbor.margrave.yml, on the machine of the site's runner
+plugin: margrave.edge.fleet
+source: runner
+socket: /var/lib/margrave-runner/state/runner.sock
 """
 
 import json
+import socket
 from collections.abc import Iterator
+from http.client import HTTPConnection, HTTPException
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote
@@ -89,14 +112,49 @@ class InventoryModule(BaseInventoryPlugin, Constructable):
         """Fill the inventory."""
         super().parse(inventory, loader, path, cache)
         self._read_config_data(path)
-        if not self.get_option("url"):
+        if not (self.get_option("url") or self.get_option("socket")):
             # The repository's own inventory has such a file: no controller is no mistake there.
             self.display.v(f"{path}: no url and no MARGRAVE_URL, so no node is listed")
             return
-        sites = set(self.get_option("sites"))
-        for node in self._nodes():
-            if not sites or node["site"] in sites:
+        chosen = set(self.get_option("sites"))
+        sites, nodes = self._of_runner() if self._from_runner else self._of_controller()
+        for site in sites:
+            if not chosen or site["name"] in chosen:
+                self._add_site(site)
+        for node in nodes:
+            if not chosen or node["site"] in chosen:
                 self._add(node)
+
+    @property
+    def _from_runner(self) -> bool:
+        if self.get_option("socket") and self.get_option("source") != "runner":
+            raise AnsibleParserError("socket: is that of a runner (say source: runner)")
+        return bool(self.get_option("source") == "runner")
+
+    def _of_controller(self) -> tuple[Iterator[dict[str, Any]], Iterator[dict[str, Any]]]:
+        return self._items("/api/v1/sites"), self._items("/api/v1/nodes")
+
+    def _of_runner(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        told = self._get("/status")
+        try:
+            site = told["site"]
+            return [site], [{**node, "site": site["name"]} for node in told["nodes"]]
+        except (KeyError, TypeError) as error:
+            raise AnsibleParserError(
+                f"{self._place}: this is no runner's status (is it the address of a runner?)"
+            ) from error
+
+    def _add_site(self, site: dict[str, Any]) -> None:
+        """One site: a group with what holds for all of it."""
+        group = self.inventory.add_group(self._sanitize_group_name(site["name"]))
+        for name, value in {
+            "margrave_site": site["name"],
+            "margrave_site_labels": site.get("labels") or {},
+            "margrave_site_timezone": site.get("timezone"),
+            "margrave_site_paused": site.get("paused"),
+            "margrave_site_locked": site.get("locked"),
+        }.items():
+            self.inventory.set_variable(group, name, value)
 
     def _add(self, node: dict[str, Any]) -> None:
         """One node: a host in the group of its site."""
@@ -121,33 +179,66 @@ class InventoryModule(BaseInventoryPlugin, Constructable):
             self.get_option("keyed_groups"), variables, host, strict=strict
         )
 
-    def _nodes(self) -> Iterator[dict[str, Any]]:
+    def _items(self, path: str) -> Iterator[dict[str, Any]]:
         cursor = ""
         while cursor is not None:
-            page = self._get(f"/api/v1/nodes?limit={PAGE}{cursor}")
+            page = self._get(f"{path}?limit={PAGE}{cursor}")
             yield from page["items"]
             following = page.get("next")
             cursor = f"&cursor={quote(following, safe='')}" if following else None
 
+    @property
+    def _place(self) -> str:
+        return str(self.get_option("socket") or self.get_option("url").rstrip("/"))
+
     def _get(self, path: str) -> dict[str, Any]:
-        url = self.get_option("url").rstrip("/") + path
+        place = self._place
         try:
-            answer = open_url(
-                url,
-                headers={"Authorization": f"Bearer {self.get_option('token')}"},
-                validate_certs=self.get_option("validate_certs"),
-                ca_path=self.get_option("ca_path"),
-                timeout=30,
-            )
-            return json.loads(answer.read())
+            if self.get_option("socket"):
+                return json.loads(_through(place, path))
+            return json.loads(self._fetched(place + path))
         except HTTPError as error:
             raise AnsibleParserError(
-                f"{url}: the controller answered {error.code}: {_told(error)}"
+                f"{place}{path}: the {self.get_option('source')} answered"
+                f" {error.code}: {_told(error)}"
             ) from error
-        except (URLError, OSError, ValueError) as error:
+        except (URLError, OSError, HTTPException, ValueError) as error:
             raise AnsibleParserError(
-                f"{url}: {error} (is the controller running, and url right?)"
+                f"{place}: {error} (is the {self.get_option('source')} running there?)"
             ) from error
+
+    def _fetched(self, url: str) -> bytes:
+        token = self.get_option("token")
+        answer = open_url(
+            url,
+            headers={"Authorization": f"Bearer {token}"} if token else {},
+            validate_certs=self.get_option("validate_certs"),
+            ca_path=self.get_option("ca_path"),
+            timeout=30,
+        )
+        return bytes(answer.read())
+
+
+class _Unix(HTTPConnection):
+    """HTTP through a UNIX socket."""
+
+    def connect(self) -> None:
+        """Open it."""
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.host)
+
+
+def _through(place: str, path: str) -> bytes:
+    connection = _Unix(place, timeout=30)
+    try:
+        connection.request("GET", path, headers={"Host": "runner"})
+        answer = connection.getresponse()
+        if answer.status != 200:
+            raise OSError(f"{path} answered {answer.status}")
+        return answer.read()
+    finally:
+        connection.close()
 
 
 def _told(error: HTTPError) -> str:

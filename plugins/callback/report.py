@@ -1,0 +1,1 @@
+../../collections/ansible_collections/margrave/edge/plugins/callback/report.py

@@ -1,0 +1,105 @@
+"""Sites and nodes as inventory, from a controller and from a site's own runner."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from waitress.server import create_server
+
+from tests.support.served import ROOT, PretendRunner, Served
+from tests.support.site import World
+
+
+def _listed(source: Path, **environment: str) -> tuple[dict[str, Any], str]:
+    done = subprocess.run(
+        [Path(sys.executable).with_name("ansible-inventory"), "-i", source, "--list"],
+        cwd=ROOT,
+        env={
+            "PATH": os.environ["PATH"],
+            "HOME": str(source.parent),
+            "LC_ALL": "C.UTF-8",
+            **environment,
+        },
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    found = json.loads(done.stdout, object_hook=_plain)
+    return found, " ".join(done.stderr.split())
+
+
+def _plain(value: dict[str, Any]) -> Any:
+    """Text that came over the network is marked as such in the list."""
+    return value.get("__ansible_unsafe", value)
+
+
+def test_a_controllers_sites_are_groups(controller: Served, tmp_path: Path) -> None:
+    """With their labels, beside what nodes are and can; a wrong token is called that."""
+    body = {"name": "dock", "labels": {"country": "no"}, "timezone": "Europe/Oslo"}
+    runner = PretendRunner(controller, "dock", controller.post("/sites", body)["token"])
+    runner.node("dock-1", labels={"zone": "shop"}, capabilities={"memory": 8 * 1024**3})
+    controller.post("/sites", {"name": "empty"})
+    source = tmp_path / "one.margrave.yml"
+    text = {
+        "plugin": "margrave.edge.fleet",
+        "sites": ["dock"],
+        "keyed_groups": [{"key": "margrave_labels.zone", "prefix": "zone"}],
+        "groups": {"big": "margrave_capabilities.memory >= ('2Gi' | margrave.edge.to_bytes)"},
+    }
+    source.write_text(json.dumps(text))
+
+    found, _ = _listed(source, **controller.environment)
+    _, refused = _listed(source, MARGRAVE_URL=controller.url, MARGRAVE_TOKEN="wrong")
+
+    host = found["_meta"]["hostvars"]["dock-1.dock"]
+    assert found["dock"]["hosts"] == found["zone_shop"]["hosts"] == ["dock-1.dock"]
+    assert found["big"]["hosts"] == ["dock-1.dock"]
+    assert (host["margrave_site_labels"], host["margrave_site_timezone"]) == (
+        {"country": "no"},
+        "Europe/Oslo",
+    )
+    assert host["margrave_status"] == "active"
+    assert host["margrave_node"] == "dock-1"
+    assert "empty" not in found
+    assert "answered 401" in refused
+
+
+@pytest.fixture
+def runner_socket(tmp_path: Path) -> Iterator[Path]:
+    """The admin socket of a site's runner."""
+    world = World(tmp_path)
+    path = tmp_path / "runner.sock"
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(path))
+    server = create_server(world.runner.admin, sockets=[listener], threads=2)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    yield path
+    server.close()
+    thread.join(10)
+
+
+def test_a_runners_nodes_without_a_controller(runner_socket: Path, tmp_path: Path) -> None:
+    """On the runner's machine its socket is enough; what is no socket of one is told."""
+    source = tmp_path / "harbor.margrave.yml"
+    text = {"plugin": "margrave.edge.fleet", "source": "runner", "socket": str(runner_socket)}
+    source.write_text(json.dumps(text))
+
+    found, said = _listed(source)
+    source.write_text(json.dumps({**text, "socket": str(tmp_path / "nothing.sock")}))
+    _, missing = _listed(source)
+
+    assert found["harbor"]["hosts"] == ["harbor-1.harbor", "harbor-2.harbor"], said
+    assert found["_meta"]["hostvars"]["harbor-1.harbor"]["ansible_host"] == "192.0.2.1"
+    assert found["_meta"]["hostvars"]["harbor-1.harbor"]["margrave_site"] == "harbor"
+    assert "(is the runner running there?)" in missing
