@@ -48,6 +48,7 @@ def wanted_by(call: Call) -> deployments.Wanted:
     findings: list[Finding] = []
     state = _word(call.args.get("state"), State, "/state", findings)
     outcome = _word(call.args.get("outcome"), Outcome, "/outcome", findings)
+    sort = _word(call.args.get("sort"), deployments.Sort, "/sort", findings)
     if findings:
         raise invalid(findings)
     args = call.args
@@ -59,6 +60,7 @@ def wanted_by(call: Call) -> deployments.Wanted:
         outcome=outcome,
         q=args.get("q"),
         sites=call.who.sites,
+        sort=sort or deployments.Sort.NEWEST,
     )
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import func, or_, select, tuple_
+from sqlalchemy.orm import aliased
 
 from controller.store import placements
 from controller.store.freshness import overall
@@ -49,6 +51,23 @@ _SHOWN: Final = (
 )
 
 
+class Sort(StrEnum):
+    """In which order a list is shown."""
+
+    NEWEST = "newest"
+    UPDATED = "updated"
+    NAME = "name"
+    SITE = "site"
+
+
+# The column that each order reads by, all with an index; the key decides among equals.
+_ORDERS: Final[dict[Sort, tuple[Any, bool]]] = {
+    Sort.UPDATED: (Deployment.updated_at, True),
+    Sort.NAME: (Deployment.name, False),
+    Sort.SITE: (Deployment.site, False),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """Which deployments a list is to show; deleted ones only with their state."""
@@ -60,6 +79,7 @@ class Wanted:
     outcome: Outcome | None = None
     q: str | None = None
     sites: frozenset[str] | None = None  # those that the asker may see; None is all
+    sort: Sort = Sort.NEWEST
 
     def conditions(self) -> list[ColumnElement[bool]]:
         """The same as SQL."""
@@ -180,11 +200,25 @@ def listing(
 def overview(
     session: Session, wanted: Wanted, moment: Moment, *, after: int | None, limit: int
 ) -> list[Shown]:
-    """Deployments with their placements, newest first."""
-    query = select(Deployment).where(*wanted.conditions()).order_by(Deployment.key.desc())
-    if after is not None:
-        query = query.where(Deployment.key < after)
+    """Deployments with their placements, in the order that is wanted, behind the one of a key."""
+    query = _ordered(select(Deployment).where(*wanted.conditions()), wanted.sort, after)
     return _shown(session, session.scalars(query.limit(limit)).all(), moment)
+
+
+def _ordered(query: Any, sort: Sort, after: int | None) -> Any:
+    """In order, behind the row of a key: where that one stands now is read with the page."""
+    if sort is Sort.NEWEST:
+        query = query.order_by(Deployment.key.desc())
+        return query if after is None else query.where(Deployment.key < after)
+    column, down = _ORDERS[sort]
+    pair = (column, Deployment.key)
+    query = query.order_by(*(one.desc() if down else one.asc() for one in pair))
+    if after is None:
+        return query
+    last = aliased(Deployment)
+    at = select(getattr(last, column.key)).where(last.key == after).scalar_subquery()
+    beyond, here = tuple_(*pair), tuple_(at, after)
+    return query.where(beyond < here if down else beyond > here)
 
 
 def by_state(session: Session) -> dict[tuple[str, str, str], int]:

@@ -108,3 +108,28 @@ def test_revisions_of_what_git_never_had_are_none(harbor: Runner, parts: Parts, 
     deployment = add_deployment(parts, "harbor")
     assert viewer.get(f"/deployments/{deployment}/revisions").json == {"items": [], "next": None}
     assert viewer.get(f"/deployments/{uuid.uuid4()}/revisions").status_code == 404
+
+
+def test_lists_come_in_the_order_that_is_asked_for(
+    harbor: Runner, parts: Parts, clock: Clock, viewer: Api
+):
+    """By name, by site, by last change: page by page nothing is missing and nothing comes twice."""
+    add_site(parts, "depot")
+    for name, site in (("b", "harbor"), ("a", "harbor"), ("c", "depot"), ("a", "depot")):
+        clock.forward(1)
+        add_deployment(parts, site, name, updated_at=clock())
+
+    def listed(sort: str) -> list[str]:
+        found, cursor = [], ""
+        while cursor is not None:
+            page = viewer.get(f"/deployments?limit=1&sort={sort}&cursor={cursor}").json
+            found += [f"{one['site']}/{one['name']}" for one in page["items"]]
+            cursor = page["next"]
+        return found
+
+    assert listed("name") == ["harbor/a", "depot/a", "harbor/b", "depot/c"]
+    assert listed("site") == ["depot/c", "depot/a", "harbor/b", "harbor/a"]
+    assert listed("updated") == ["depot/a", "depot/c", "harbor/a", "harbor/b"]
+    assert listed("newest") == ["depot/a", "depot/c", "harbor/a", "harbor/b"]
+    wrong = viewer.get("/deployments?sort=nmae")
+    assert (wrong.status_code, wrong.json["errors"][0]["pointer"]) == (422, "/sort")
