@@ -12,6 +12,7 @@ from typing import Final
 import git
 
 from margrave import digest
+from margrave.compose_files import strays
 from margrave.errors import UnsafeArchive
 
 _LINK_MODE: Final = 0o120000
@@ -36,6 +37,7 @@ class Components:
             raise UnsafeArchive(
                 f"components/{name}: its content is {found}", "publish the application again"
             )
+        _refuse_strays(name, files)
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         with tempfile.TemporaryDirectory(dir=self.folder, prefix=".new-") as scratch:
             made = Path(scratch) / name
@@ -48,6 +50,14 @@ class Components:
         for path in self.folder.glob("*"):
             if path.name not in kept:
                 shutil.rmtree(path, ignore_errors=True)
+
+
+def _refuse_strays(name: str, files: dict[str, digest.File]) -> None:
+    """A commit that went past the catalogue must not show a package the node's own files."""
+    found = strays({path: file.data for path, file in files.items()})
+    if found:
+        words = "; ".join(str(one) for one in found)
+        raise UnsafeArchive(f"components/{name}: {words}", found[0].cure)
 
 
 def _read(tree: git.Tree) -> dict[str, digest.File]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from margrave import digest
 from margrave.errors import MargraveError, Unreachable
 from margrave.secret import Secret
 from runner.source import Access, Clone, Components, Desired, Halted, Source
@@ -141,6 +142,29 @@ def test_a_component_with_a_link_halts(source: Source, repository: Repository) -
     (repository.tree / f"components/{name}/link").symlink_to("/etc/passwd")
     repository.push()
     with pytest.raises(Halted, match="link"):
+        source.fetch(None, None)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "env_file: /etc/passwd",
+        "env_file: [{path: ../../../../etc/passwd}]",
+        "extends: {file: ../other/compose.yaml, service: web}",
+        "label_file: ${HOME}/labels",
+    ],
+)
+def test_a_component_that_reads_files_of_the_node_halts(
+    source: Source, repository: Repository, line: str
+) -> None:
+    """Whoever pushes past the catalogue is held to the same rules: nothing of it reaches a node."""
+    text = f"services:\n  web:\n    image: a.example/b@sha256:{'0' * 64}\n    {line}\n"
+    name = digest.of_files({"compose.yaml": digest.File(text.encode())})[7:]
+    repository.write(f"components/{name}/compose.yaml", text)
+    document = repository.tree / f"deployments/harbor/{STOREFRONT}.yaml"
+    document.write_text(document.read_text().replace(repository.component(0), name))
+    repository.push()
+    with pytest.raises(Halted, match=f"components/{name}: compose.yaml: services.web"):
         source.fetch(None, None)
 
 
