@@ -14,6 +14,7 @@ from lab import (
     claims,
     definitions,
     faults,
+    machine,
     names,
     network,
     preflight,
@@ -159,6 +160,14 @@ class Lab:
     def ssh_command(self, node: str) -> list[str]:
         """ssh with all its options up to the destination, for whoever starts it himself."""
         return ssh.command(self._places, self._place(node).address, batch=False)
+
+    def inside(self, node: str, path: Path) -> Path:
+        """A running node's file as this machine reaches it, also while its cable is cut."""
+        place = self._place(node)
+        pid = place.pid
+        if pid is None:
+            raise Refused(f'node "{node}" is off', f"start it: margrave lab heal {node}")
+        return machine.inside(machine.init_of(pid), path)
 
     def push_images(self, folder: Path = definitions.OURS) -> dict[str, str]:
         """Build the definitions below the folder and push them: name:tag to digest."""

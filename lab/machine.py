@@ -92,6 +92,14 @@ def wait_until_off(machine: str, timeout: float = 30) -> None:
     until(lambda: supervisor(machine) is None, f"{machine} to power off", timeout)
 
 
+def init_of(pid: int) -> int:
+    """The node's own first process, below the one that holds the node."""
+    found = processes.children(pid)
+    if not found:
+        raise LabError(f"process {pid} holds no node any more")
+    return found[0]
+
+
 def inside(pid: int, path: Path) -> Path:
     """The path as the process with its private mounts sees it."""
     return Path("/proc", str(pid), "root", *path.parts[1:])

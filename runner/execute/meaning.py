@@ -81,6 +81,13 @@ CRASHED: Final = Trouble(
     "the module ended without a result",
     "report it, with the operation's log",
 )
+KILLED: Final = Trouble(
+    "",
+    ErrorClass.LINK,
+    "module-killed",
+    "the module was killed on the node",
+    "the same operation is taken up again; its fence tells how far it came",
+)
 DEADLINE: Final = Trouble(
     "",
     ErrorClass.LINK,
@@ -117,6 +124,11 @@ def read(event: str, res: Mapping[str, Any]) -> tuple[Status, dict[str, Any]]:
         return Status.UNREACHABLE, {**data, "error": _error(res, UNREACHABLE)}
     if res.get("timedout"):
         return Status.LOST, {**data, "error": DEADLINE.as_error("")}
+    if _was_killed(res) and not _is_error(data.get("error")):
+        return Status.LOST, {
+            **data,
+            "error": KILLED.as_error(_shown(str(res.get("module_stderr")))),
+        }
     if not _is_error(data.get("error")):
         data["error"] = _error(res, CRASHED)
     return Status.FAILED, data
@@ -145,6 +157,15 @@ def _error(res: Mapping[str, Any], otherwise: Trouble) -> dict[str, str]:
     )
     trouble = next((one for one in TROUBLES if re.search(one.pattern, said)), otherwise)
     return trouble.as_error(_shown(said))
+
+
+def _was_killed(res: Mapping[str, Any]) -> bool:
+    """Whether a signal ended it, as the kernel's out-of-memory killer sends: no defect of its own.
+
+    A shell tells of signal N as status 128 + N.
+    """
+    status = res.get("rc")
+    return isinstance(status, int) and 128 < status < 160
 
 
 def _is_error(value: object) -> bool:

@@ -68,24 +68,27 @@ class Repository:
         greeting: str = "hello",
         name: str = "storefront",
         identifier: str = STOREFRONT,
+        component: str | None = None,
+        timeout: str = "0m15s",
         **extensions: object,
     ) -> None:
-        """Write a deployment document and its component."""
-        component = {
+        """Write a deployment document and its component: the one that is there, or a made up one."""
+        source = component or self.component(number)
+        wanted = {
             "name": "storefront",
             "properties": {
                 "repository": "oci://registry.margrave.lab:5000/apps/storefront",
                 "revision": version,
-                "timeout": "0m15s",
+                "timeout": timeout,
             },
-            "x-margrave-extensions": {"source": f"components/{self.component(number)}"},
+            "x-margrave-extensions": {"source": f"components/{source}"},
         }
         document = {
             "id": identifier,
             "metadata": {"name": name, "namespace": "default", "deviceId": f"{site}/*"},
             "spec": {
                 "applicationId": "storefront",
-                "deploymentProfile": {"type": "compose", "components": [component]},
+                "deploymentProfile": {"type": "compose", "components": [wanted]},
                 "parameters": {
                     "greeting": {
                         "value": f"{greeting} {version}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConflictError
 from ansible_collections.margrave.edge.plugins.module_utils._fence import Fence
-from ansible_collections.margrave.edge.plugins.module_utils._lock import Lock
+from ansible_collections.margrave.edge.plugins.module_utils._lock import Lock, payload_folder
 
 RUNNER = "aaaaaaaa-0000-0000-0000-000000000000"
 
@@ -32,6 +33,34 @@ def test_only_one_holds_it(tmp_path: Path) -> None:
 
     assert refused.value.code == "busy"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_next_holder_tidies_up_after_a_killed_one(tmp_path: Path) -> None:
+    """A module that was killed leaves its lock file, and the folder that Ansible unpacked it to."""
+    folder, payload = tmp_path / "locks", tmp_path / "ansible_x_payload_y"
+    for one in (folder, payload):
+        one.mkdir()
+    (payload / "x.zip").touch()
+    dead = subprocess.Popen(["/bin/true"])
+    dead.wait()
+    note = {"pid": dead.pid, "child": 0, "payload": str(payload)}
+    (folder / "one.lock").write_text(json.dumps(note))
+
+    lock = _lock(folder, 1)
+    lock.acquire(ask_to_stop=False, patience=0)
+    lock.release()
+
+    assert not payload.exists()
+    assert list(folder.iterdir()) == []
+
+
+def test_a_module_knows_where_it_was_unpacked() -> None:
+    """Only a folder that Ansible made is named: nothing else is ever removed."""
+    inside = "ansible_collections/margrave/edge/plugins/module_utils/_lock.py"
+    folder = "/tmp/ansible_margrave.edge.workload_install_payload_zth0tplg"
+    assert payload_folder(f"{folder}/ansible_workload_install_payload.zip/{inside}") == folder
+    assert payload_folder(f"/opt/product.zip/{inside}") == ""
+    assert payload_folder(f"/usr/share/ansible/{inside}") == ""
 
 
 def test_a_newer_call_asks_to_stop(tmp_path: Path) -> None:

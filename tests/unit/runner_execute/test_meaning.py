@@ -80,6 +80,12 @@ def test_the_modules_own_error_is_kept() -> None:
         ),
         (
             "runner_on_failed",
+            {"msg": "No start of json char found", "module_stderr": "Killed\n", "rc": 137},
+            Status.LOST,
+            ("link", "module-killed"),
+        ),
+        (
+            "runner_on_failed",
             {"msg": "Timed out after 2 second(s).", "timedout": {"period": 2}},
             Status.LOST,
             ("link", "deadline"),

@@ -18,7 +18,11 @@ import time
 
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConflictError
 from ansible_collections.margrave.edge.plugins.module_utils._fence import Fence
-from ansible_collections.margrave.edge.plugins.module_utils._files import make_folder, remove_file
+from ansible_collections.margrave.edge.plugins.module_utils._files import (
+    make_folder,
+    remove_file,
+    remove_tree,
+)
 
 # Longer than any sane operation; the runner's own deadline is nearly always nearer.
 PATIENCE = 1800.0
@@ -69,14 +73,22 @@ class Lock:
             os.close(handle)
             return False
         self._handle = handle
-        self._note({"pid": os.getpid()})
+        self._tidy_after(self._read(self._path))
+        self.adopt(0)
         return True
+
+    @staticmethod
+    def _tidy_after(left: dict) -> None:
+        """Remove what a killed holder could not: Ansible unpacks each module into a folder of /tmp.
+
+        Only a holder that was killed leaves its file, and with it the name of that folder.
+        """
+        if left.get("payload") and not _alive(left.get("pid", 0)):
+            remove_tree(str(left["payload"]))
 
     def adopt(self, child: int) -> None:
         """Note the process group of a program that works under this lock (0: none any more)."""
-        self._note({"pid": os.getpid(), "child": child})
-
-    def _note(self, holder: dict) -> None:
+        holder = {"pid": os.getpid(), "child": child, "payload": payload_folder(__file__)}
         os.ftruncate(self._handle, 0)
         os.pwrite(self._handle, json.dumps(holder).encode(), 0)
 
@@ -123,6 +135,13 @@ class Lock:
         remove_file(self._path)
         os.close(self._handle)
         self._handle = -1
+
+
+def payload_folder(path: str) -> str:
+    """The folder that Ansible made for the module that this file travelled with, else nothing."""
+    archive, zipped, _inside = path.partition(".zip/")
+    folder = os.path.dirname(archive)
+    return folder if zipped and os.path.basename(folder).startswith("ansible_") else ""
 
 
 def _alive(pid: int) -> bool:
