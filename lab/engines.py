@@ -16,6 +16,7 @@ FILES = Path(__file__).parent
 class Engine(StrEnum):
     PODMAN = "podman"
     DOCKER = "docker"
+    KUBERNETES = "kubernetes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,5 +55,12 @@ KINDS: Mapping[Engine, Kind] = {
         storage="/var/lib/docker",
         base="docker-base",
         files=(FILES / "docker_files",),
+    ),
+    # Its own programs come from lab.kubernetes: they are not Debian's, and are built first.
+    Engine.KUBERNETES: Kind(
+        packages=("containerd", "runc", "containernetworking-plugins", "conntrack"),
+        storage="/var/lib/containerd",
+        base="kubernetes-base",
+        files=(FILES / "kubernetes_files",),
     ),
 }

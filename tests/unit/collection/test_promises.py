@@ -49,7 +49,7 @@ def _same(spec: dict[str, Any], documented: dict[str, Any], where: str) -> None:
             _same(one["options"], told["suboptions"], f"{where}.{name}")
 
 
-@pytest.mark.parametrize("module", ["workload_install", "workload_update"])
+@pytest.mark.parametrize("module", ["workload_prefetch", "workload_install", "workload_update"])
 def test_documentation_is_the_specification(module: str) -> None:
     """Options, types, defaults and choices are documented as they are checked."""
     _same(_spec.apply(), _documented(module), module)

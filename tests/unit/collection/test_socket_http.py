@@ -80,7 +80,7 @@ def test_a_pull_can_fail_anywhere(
 ) -> None:
     """Wherever the engine tells of the failure, it gets its class."""
     with _engine_that(tmp_path, speaks) as path, pytest.raises(error):
-        Engine("podman", path).pull("registry.site/web:1", None, lambda: None)
+        Engine("podman", path).pull("registry.site/web:1", None, lambda _: None)
 
 
 def test_a_silent_registry_is_not_waited_for(
@@ -89,12 +89,12 @@ def test_a_silent_registry_is_not_waited_for(
     """While nothing comes a newer call can take over, and in the end the registry is blamed."""
     monkeypatch.setattr(_socket_http, "TICK", 0.01)
     monkeypatch.setattr(_engine, "FIRST_SILENCE", 0.05)
-    looks: list[int] = []
+    looks: list[bytes] = []
     over = threading.Event()
 
     with _engine_that(tmp_path, lambda _: assert_ended(over)) as path:
         with pytest.raises(RegistryError) as refused:
-            Engine("podman", path).pull("registry.site/web:1", None, lambda: looks.append(1))
+            Engine("podman", path).pull("registry.site/web:1", None, looks.append)
         over.set()
 
     assert refused.value.code == "registry-silent"

@@ -13,8 +13,8 @@ class ModuleDocFragment:
     DOCUMENTATION = r"""
 requirements:
   - Python 3.9
-  - podman with its API socket, or Docker Engine
-  - Docker Compose 2.17 or newer
+  - For V(compose), podman with its API socket or Docker Engine, and Docker Compose 2.17 or newer
+  - For V(helm), Kubernetes with C(kubectl), and Helm 3.13 or newer
 options:
   deployment:
     description: Id of the deployment, a UUID; the same over all its versions.
@@ -71,10 +71,25 @@ options:
       - Derived from O(revision) when it is left out.
     type: str
   profile:
-    description: What the components are.
+    description:
+      - What the components are.
+      - A deployment keeps its profile for life; another one is refused.
     type: str
-    choices: [compose]
+    choices: [compose, helm]
     default: compose
+  namespace:
+    description: Kubernetes' namespace of V(helm) components, made when it is not there.
+    type: str
+    default: default
+  adopt:
+    description:
+      - Take over what stands in the way though it is not the deployment's own.
+      - With V(compose), containers of the names that a service claims with C(container_name).
+        They are stopped and kept aside until the release is healthy, and come back when it is not.
+      - With V(helm), objects of the names that the chart has.
+      - Without it such a call fails and touches none of them.
+    type: bool
+    default: false
   components:
     description: What is to run, in this order.
     type: list
@@ -88,7 +103,7 @@ options:
       src:
         description:
           - Folder on the controller's side with the component's content.
-          - Has C(compose.yaml) at its root.
+          - Has C(compose.yaml) at its root, or C(Chart.yaml) with O(profile=helm).
         type: path
       archive:
         description: The content as it travels; filled from O(components[].src).
@@ -97,9 +112,24 @@ options:
         description:
           - Digest of the content's canonical archive, checked on both sides.
           - Computed when left out.
+          - With O(components[].repository), of the chart's file.
+        type: str
+      repository:
+        description:
+          - With O(profile=helm), the chart in an OCI registry, as C(oci://HOST/PATH).
+          - In place of O(components[].src).
+        type: str
+      revision:
+        description: The chart's version in O(components[].repository).
         type: str
       variables:
         description: Variables for the interpolation of C(compose.yaml), taken literally.
+        type: dict
+        default: {}
+      values:
+        description:
+          - With O(profile=helm), values by dotted path, typed, as in C(web.replicas).
+          - A dot in a key has a backslash before it; an item of a list is C([0]).
         type: dict
         default: {}
       timeout:
@@ -124,7 +154,7 @@ options:
   policy:
     description:
       - How far the application may reach into the node.
-      - Checked on the resolved Compose model.
+      - Checked on the resolved Compose model, or on what the chart renders.
     type: dict
     suboptions:
       privileged:
@@ -175,4 +205,10 @@ options:
         description: The password.
         type: str
         default: ""
+      insecure:
+        description:
+          - Fetch charts from it over plain HTTP.
+          - Whether images may come so is said in the container engine's own settings.
+        type: bool
+        default: false
 """

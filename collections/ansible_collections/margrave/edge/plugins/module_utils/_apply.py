@@ -10,9 +10,9 @@ Whatever an earlier call left half done, this one starts from what is there: the
 
 from __future__ import annotations
 
-from ansible_collections.margrave.edge.plugins.module_utils import _images, _release, _stage
+from ansible_collections.margrave.edge.plugins.module_utils import _release, _stage
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call, Observation
-from ansible_collections.margrave.edge.plugins.module_utils._compare import drift, health
+from ansible_collections.margrave.edge.plugins.module_utils._driver import same_profile
 from ansible_collections.margrave.edge.plugins.module_utils._errors import (
     ConflictError,
     EdgeError,
@@ -21,6 +21,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._errors import (
 from ansible_collections.margrave.edge.plugins.module_utils._files import (
     make_folder,
     point,
+    remove_file,
     remove_tree,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._journal import DONE
@@ -31,9 +32,10 @@ from ansible_collections.margrave.edge.plugins.module_utils._switch import make_
 def apply(call: Call) -> None:
     """Install or update: the wanted release runs healthy, or what ran before does."""
     archives = _stage.contents(call)
+    same_profile(call.driver.profile, call.stored_profile())
     seen = call.observe()
     runs(call, seen)
-    call.differs = in_words(seen)
+    call.differs = in_words(call, seen)
     if _was_going_back(call, seen):
         _finish_going_back(call, seen)
     if _settled(call, seen, call.request.release):
@@ -49,7 +51,7 @@ def apply(call: Call) -> None:
     )
     with call.result.timed("prefetch"):
         release = _stage.stage(call, seen, archives)
-        _images.prefetch(call, release)
+        call.driver.fetch(release)
         release.store(call.folder)
     switch_to(call, seen, release)
 
@@ -61,16 +63,16 @@ def runs(call: Call, seen: Observation) -> None:
     result.version = current.version if current else None
     result.release = current.release if current else None
     result.previous_revision = previous.revision if previous else None
-    result.health = health(current, seen.containers)
+    result.health = call.driver.health(current, seen.seen)
     if current:
         result.images = current.references()
         for name in current.components:
             result.component(name, "INSTALLED")
 
 
-def in_words(seen: Observation) -> list[str]:
+def in_words(call: Call, seen: Observation) -> list[str]:
     """How what runs differs from its release, a sentence each."""
-    found = drift(seen.current, seen.containers) if seen.current else []
+    found = call.driver.drift(seen.current, seen.seen) if seen.current else []
     return [f"{one.component}.{one.service}: {one.what}, {one.detail}" for one in found]
 
 
@@ -79,7 +81,7 @@ def _settled(call: Call, seen: Observation, release: str | None) -> bool:
     current = seen.current
     if current is None or current.release != release or seen.unfinished:
         return False
-    if drift(current, seen.containers) or call.result.health != "healthy":
+    if call.driver.drift(current, seen.seen) or call.result.health != "healthy":
         return False
     call.result.state, call.result.phase = "INSTALLED", DONE
     return True
@@ -99,7 +101,7 @@ def _would(call: Call, release: Release) -> None:
 def switch_to(call: Call, seen: Observation, release: Release) -> None:
     """Make a release that is ready run; when it fails, go back to the one that was proven."""
     call.safe_point()
-    changed = bool(drift(release, seen.containers)) or not _is_current(seen, release)
+    changed = bool(call.driver.drift(release, seen.seen)) or not _is_current(seen, release)
     call.begin("switch")
     call.result.components = []
     call.result.changed = changed
@@ -130,20 +132,23 @@ def _commit(call: Call, seen: Observation, release: Release) -> None:
     if seen.current is not None and not _is_current(seen, release):
         point(call.folder.link("previous"), f"releases/{seen.current.release}")
     point(call.folder.link("current"), f"releases/{release.release}")
-    _tidy(call)
+    if call.folder.linked("next") == release.release:
+        remove_file(call.folder.link("next"))
+    call.driver.proven()
+    tidy(call)
     call.begin(DONE)
     runs(call, call.observe())
     call.result.state, call.result.health = "INSTALLED", "healthy"
 
 
-def _tidy(call: Call) -> None:
-    """Drop releases that are neither current nor previous, with their images."""
-    kept = {call.folder.linked("current"), call.folder.linked("previous")}
+def tidy(call: Call) -> None:
+    """Drop releases that are neither current, previous nor next, with their images."""
+    kept = {call.folder.linked(name) for name in ("current", "previous", "next")}
     dropped = [one for one in _release.all_of(call.folder) if one.release not in kept]
     for name in call.folder.kept():
         if name not in kept:
             remove_tree(call.folder.release(name))
-    _images.remove_unused(call, dropped)
+    call.driver.tidy(dropped)
 
 
 def _go_back(call: Call, seen: Observation, error: EdgeError) -> None:
@@ -170,8 +175,7 @@ def _go_back(call: Call, seen: Observation, error: EdgeError) -> None:
 
 
 def _let_nothing_run(call: Call) -> None:
-    for project in sorted({call.request.project(one.name) for one in call.request.components}):
-        call.compose.down(project)
+    call.driver.end({call.request.project(one.name) for one in call.request.components})
     call.result.health = "unknown"
 
 

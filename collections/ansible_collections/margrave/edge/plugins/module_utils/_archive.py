@@ -27,6 +27,12 @@ def verified(name: str, archive: str, digest: str) -> bytes:
             f"components.{name}.archive: is not base64: {error}",
             "leave it to the action plugin: give src",
         ) from error
+    verify(name, data, digest)
+    return data
+
+
+def verify(name: str, data: bytes, digest: str) -> None:
+    """Refuse content that is not what the digest names."""
     found = "sha256:" + hashlib.sha256(data).hexdigest()
     if found != digest:
         raise ImageError(
@@ -34,7 +40,6 @@ def verified(name: str, archive: str, digest: str) -> bytes:
             f"components.{name}: content has digest {found}, wanted is {digest}",
             "publish the application again; what runs stays as it is",
         )
-    return data
 
 
 def unpack(name: str, data: bytes, folder: str) -> None:

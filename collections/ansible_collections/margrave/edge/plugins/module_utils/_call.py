@@ -2,27 +2,21 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""One call at work: its request, the node's folders, the engine, the lock, what it sees."""
+"""One call at work: its request, the node's folders, the driver, the lock, what it sees."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
-from ansible_collections.margrave.edge.plugins.module_utils import _release
-from ansible_collections.margrave.edge.plugins.module_utils._compose import Compose, find
-from ansible_collections.margrave.edge.plugins.module_utils._containers import (
-    DEPLOYMENT,
-    PROJECT,
-    Container,
-)
-from ansible_collections.margrave.edge.plugins.module_utils._engine import Engine, required
+from ansible_collections.margrave.edge.plugins.module_utils import _driver, _release
+from ansible_collections.margrave.edge.plugins.module_utils._driver import Driver
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConflictError
 from ansible_collections.margrave.edge.plugins.module_utils._journal import Journal
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Folder, Layout
 from ansible_collections.margrave.edge.plugins.module_utils._lock import Lock
-from ansible_collections.margrave.edge.plugins.module_utils._model import Existing
+from ansible_collections.margrave.edge.plugins.module_utils._programs import Programs
 from ansible_collections.margrave.edge.plugins.module_utils._release import Release
 from ansible_collections.margrave.edge.plugins.module_utils._request import Request
 from ansible_collections.margrave.edge.plugins.module_utils._result import Result
@@ -35,7 +29,7 @@ class Observation:
     current: Release | None
     previous: Release | None
     unfinished: dict | None
-    containers: list[Container]
+    seen: list[Any]
 
 
 @dataclass
@@ -59,14 +53,22 @@ class Call:
         return self.layout.deployment(self.request.deployment)
 
     @cached_property
-    def engine(self) -> Engine:
-        """The container engine; EngineError when there is none."""
-        return required()
+    def programs(self) -> Programs:
+        """Programs under this call's lock."""
+        return Programs(self.lock, self.safe_point)
 
     @cached_property
-    def compose(self) -> Compose:
-        """Docker Compose; EngineError when there is none."""
-        return Compose(find(), self.engine, self.lock, self.safe_point)
+    def driver(self) -> Driver:
+        """What runs the deployment's profile: the one that is asked for, else the one that runs."""
+        return _driver.of(self, self.request.profile or self.stored_profile() or "compose")
+
+    def stored_profile(self) -> str | None:
+        """The profile of what was installed here, or None when nothing was."""
+        for name in (self.folder.linked("current"), *self.folder.kept()):
+            found = _release.load(self.folder, name)
+            if found is not None:
+                return found.profile
+        return None
 
     @cached_property
     def journal(self) -> Journal:
@@ -93,35 +95,11 @@ class Call:
                 "nothing: the newer call finishes the work",
             )
 
-    @cached_property
-    def label(self) -> str:
-        """The label that all of this deployment's things carry."""
-        return f"{DEPLOYMENT}={self.request.deployment}"
-
-    def containers(self) -> list[Container]:
-        """The deployment's containers as they are now."""
-        return self.engine.containers([self.label])
-
-    def project_containers(self, project: str) -> list[Container]:
-        """One component's containers as they are now."""
-        return self.engine.containers([self.label, f"{PROJECT}={project}"])
-
     def observe(self) -> Observation:
         """Look at the node once."""
         return Observation(
             current=_release.load(self.folder, self.folder.linked("current")),
             previous=_release.load(self.folder, self.folder.linked("previous")),
             unfinished=Journal.unfinished(self.folder),
-            containers=self.containers(),
+            seen=self.driver.look(),
         )
-
-    def existing(self) -> Existing:
-        """Networks and volumes of the deployment that are there already."""
-        return Existing(
-            networks=_labels(self.engine.networks([self.label])),
-            volumes=_labels(self.engine.volumes([self.label])),
-        )
-
-
-def _labels(things: Iterable[dict]) -> dict[str, dict]:
-    return {one["Name"]: one.get("Labels") or {} for one in things}

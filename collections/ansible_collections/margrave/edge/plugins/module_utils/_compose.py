@@ -9,10 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-import tempfile
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -24,24 +21,27 @@ from ansible_collections.margrave.edge.plugins.module_utils._errors import (
     EngineError,
     HealthError,
 )
-from ansible_collections.margrave.edge.plugins.module_utils._lock import Lock
+from ansible_collections.margrave.edge.plugins.module_utils._programs import (
+    NOBODY,
+    Programs,
+    Ran,
+)
+from ansible_collections.margrave.edge.plugins.module_utils._programs import find as find_program
 
 PROGRAMS = ("/usr/bin/docker-compose", "/usr/local/bin/docker-compose")
 PLUGIN_HOSTS = ("/usr/bin/docker", "/usr/local/bin/docker")
 RESOLVE_LIMIT = 60.0
-NOBODY = 65534  # the same number on every Linux
 # Compose reads these names itself, so a parameter must not carry them.
 RESERVED = re.compile(r"(COMPOSE|DOCKER)_.*")
 
 
 @dataclass(frozen=True)
 class Compose:
-    """Compose against one engine, under one call's lock."""
+    """Compose against one engine."""
 
     program: tuple[str, ...]
     engine: Engine
-    lock: Lock | None
-    safe_point: Callable[[], None]
+    programs: Programs
 
     def resolve(self, project: str, folder: str, env_file: str) -> dict:
         """The model with everything interpolated, as Compose would run it.
@@ -57,86 +57,50 @@ class Compose:
             command = ["--project-name", project, "--project-directory", shown, *options]
             command += ["--file", os.path.join(shown, "compose.yaml"), "config", "--format", "json"]
             handles = tuple(int(os.path.basename(path)) for path in (shown, variables))
-            code, out, err = self._run(command, RESOLVE_LIMIT, handles)
-        if code != 0:
+            ran = self._run(command, RESOLVE_LIMIT, handles)
+        if ran.code != 0:
             raise ConfigError(
                 "compose-file",
-                f"compose.yaml: {tidy(err.replace(shown + '/', ''))}",
+                f"compose.yaml: {tidy(ran.err.replace(shown + '/', ''))}",
                 "mend the file and publish the application again",
             )
-        return json.loads(out.replace(shown, folder))
+        return json.loads(ran.out.replace(shown, folder))
 
     def up(self, project: str, folder: str, model: str, limit: float) -> None:
         """Make containers as the stored model says; those that are right are left alone."""
         command = ["--project-name", project, "--project-directory", folder, "--file", model]
         # What is needed was fetched before anything was stopped; nothing is fetched here.
         command += ["up", "--detach", "--no-build", "--pull", "never", "--remove-orphans"]
-        code, _out, err = self._run(command, limit)
-        if code is None:
+        ran = self._run(command, limit)
+        if ran.code is None:
             raise HealthError(
                 "start-timeout",
                 f"not all containers had started after {limit:.0f} s",
                 "look at podman ps and podman logs on the node",
             )
-        if code != 0:
-            raise start_error(tidy(err))
+        if ran.code != 0:
+            raise start_error(tidy(ran.err))
 
     def down(self, project: str, limit: float = 300.0) -> None:
         """Stop and remove a project's containers and networks in the right order; volumes stay."""
-        code, _out, err = self._run(["--project-name", project, "down", "--remove-orphans"], limit)
-        if code != 0:
+        ran = self._run(["--project-name", project, "down", "--remove-orphans"], limit)
+        if ran.code != 0:
             raise EngineError(
                 "down-failed",
-                f"project {project}: {tidy(err) or 'did not stop in time'}",
+                f"project {project}: {tidy(ran.err) or 'did not stop in time'}",
                 "look at podman ps on the node; the next call tries again",
             )
 
     def version(self) -> str:
         """Compose's version."""
-        code, out, _err = self._run(["version", "--short"], RESOLVE_LIMIT)
-        return out.strip().lstrip("v") if code == 0 else ""
+        ran = self._run(["version", "--short"], RESOLVE_LIMIT)
+        return ran.out.strip().lstrip("v") if ran.code == 0 else ""
 
-    def _run(
-        self, arguments: list[str], limit: float, handles: tuple[int, ...] = ()
-    ) -> tuple[int | None, str, str]:
-        """Exit code, or None when the time was over, and both outputs; with handles as nobody."""
-        drop = handles and os.geteuid() == 0
-        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-            process = subprocess.Popen(
-                [*self.program, *arguments],
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=err,
-                # Nothing of our own environment may leak into the interpolation of compose.yaml.
-                env={"DOCKER_HOST": self.engine.host},
-                pass_fds=(*handles, self.lock.handle) if self.lock else handles,
-                start_new_session=True,
-                user=NOBODY if drop else None,
-                group=NOBODY if drop else None,
-                extra_groups=[] if drop else None,
-            )
-            try:
-                code = self._wait(process, limit)
-            finally:
-                if process.poll() is None:
-                    process.kill()
-                    process.wait()
-            return code, _text(out), _text(err)
-
-    def _wait(self, process: subprocess.Popen, limit: float) -> int | None:
-        if self.lock:
-            self.lock.adopt(process.pid)
-        end = time.monotonic() + limit
-        pause = 0.002
-        while process.poll() is None:
-            self.safe_point()
-            if time.monotonic() > end:
-                return None
-            time.sleep(pause)
-            pause = min(pause * 1.5, 0.05)
-        if self.lock:
-            self.lock.adopt(0)
-        return process.returncode
+    def _run(self, arguments: list[str], limit: float, handles: tuple[int, ...] = ()) -> Ran:
+        """Start Compose; with handles as nobody."""
+        host = {"DOCKER_HOST": self.engine.host}
+        command = [*self.program, *arguments]
+        return self.programs.run(command, limit, host, handles, as_nobody=bool(handles))
 
 
 @contextmanager
@@ -156,12 +120,12 @@ def _handed_over(folder: str, env_file: str) -> Iterator[tuple[str, str]]:
 
 def find() -> tuple[str, ...]:
     """The command that starts Compose v2, or EngineError that tells how to get one."""
-    for path in PROGRAMS:
-        if os.path.exists(path):
-            return (path,)
-    for path in PLUGIN_HOSTS:
-        if os.path.exists(path):
-            return (path, "compose")
+    alone = find_program(*PROGRAMS)
+    if alone:
+        return (alone,)
+    host = find_program(*PLUGIN_HOSTS)
+    if host:
+        return (host, "compose")
     raise EngineError(
         "no-compose",
         "Docker Compose is not on this node",
@@ -234,8 +198,3 @@ def tidy(err: str) -> str:
         if not re.match(r"(Container|Network|Volume) ", line) and "level=warning" not in line
     ]
     return " ".join(told[-3:] or lines[-3:])[:1000]
-
-
-def _text(file: tempfile._TemporaryFileWrapper) -> str:
-    file.seek(0)
-    return file.read().decode("utf-8", "replace")

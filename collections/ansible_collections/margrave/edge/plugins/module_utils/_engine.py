@@ -97,17 +97,25 @@ class Engine:
         value = _checked(answer, f"image {reference}").value()
         return bare(str(value.get("Id", ""))) if isinstance(value, dict) else None
 
-    def pull(self, reference: str, login: dict | None, safe_point: Callable[[], None]) -> None:
-        """Fetch an image; raises the error of the class that the failure belongs to."""
+    def store(self) -> str:
+        """The folder that holds images and containers."""
+        value = self._get(f"{API}/info")
+        return str(value.get("DockerRootDir") or "/") if isinstance(value, dict) else "/"
+
+    def pull(self, reference: str, login: dict | None, heard: Callable[[bytes], None]) -> None:
+        """Fetch an image; raises the error of the class that the failure belongs to.
+
+        Each line of its progress is told, and each second without one an empty line.
+        """
         headers = {} if login is None else {"X-Registry-Auth": _auth(login)}
         target = f"{API}/images/create?fromImage={quote(reference, safe='')}"
-        heard, patience = time.monotonic(), FIRST_SILENCE
+        last, patience = time.monotonic(), FIRST_SILENCE
         for status, line in self.http.lines("POST", target, headers):
-            safe_point()
+            heard(line)
             self._refuse(reference, status, line)
             if line:
-                heard, patience = time.monotonic(), PULL_SILENCE
-            elif time.monotonic() - heard > patience:
+                last, patience = time.monotonic(), PULL_SILENCE
+            elif time.monotonic() - last > patience:
                 raise pull_silent(reference, patience)
 
     @staticmethod
@@ -128,6 +136,17 @@ class Engine:
         answer = self.http.request("POST", f"{API}/containers/{container}/stop", timeout=120.0)
         if answer.status not in (204, 304, 404):
             _checked(answer, f"stopping container {container[:12]}")
+
+    def start(self, container: str) -> None:
+        """Start a container; one that runs is fine."""
+        answer = self.http.request("POST", f"{API}/containers/{container}/start")
+        if answer.status != 304:
+            _checked(answer, f"starting container {container[:12]}")
+
+    def rename(self, container: str, name: str) -> None:
+        """Give a container another name."""
+        target = f"{API}/containers/{container}/rename?name={quote(name, safe='')}"
+        _checked(self.http.request("POST", target), f"renaming container {container[:12]}")
 
     def remove_container(self, container: str) -> None:
         """Remove a container and its anonymous volumes."""

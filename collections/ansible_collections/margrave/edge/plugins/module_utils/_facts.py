@@ -15,6 +15,7 @@ import time
 from ansible_collections.margrave.edge.plugins.module_utils._compose import Compose, find
 from ansible_collections.margrave.edge.plugins.module_utils._engine import Engine, detect
 from ansible_collections.margrave.edge.plugins.module_utils._errors import EdgeError
+from ansible_collections.margrave.edge.plugins.module_utils._programs import Programs
 
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "armv7l": "arm", "riscv64": "riscv64"}
 STORES = ("/var/lib/containers", "/var/lib/docker", "/")
@@ -62,7 +63,7 @@ def _compose_version(engine: Engine | None) -> tuple[str, str]:
     if engine is None:
         return "", "no engine to work with"
     try:
-        return Compose(find(), engine, None, lambda: None).version(), "does not answer"
+        return Compose(find(), engine, Programs()).version(), "does not answer"
     except EdgeError as error:
         return "", error.message
 

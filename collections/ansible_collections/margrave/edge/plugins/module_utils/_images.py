@@ -8,37 +8,50 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ansible_collections.margrave.edge.plugins.module_utils import _release
+from ansible_collections.margrave.edge.plugins.module_utils import _pulls, _release
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call
+from ansible_collections.margrave.edge.plugins.module_utils._engine import Engine
+from ansible_collections.margrave.edge.plugins.module_utils._errors import ImageError
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Layout
-from ansible_collections.margrave.edge.plugins.module_utils._policy import registry_of
 from ansible_collections.margrave.edge.plugins.module_utils._release import Release
 
 
-def prefetch(call: Call, release: Release) -> bool:
+def missing(engine: Engine, release: Release) -> list[str]:
+    """Images of the release that are not here."""
+    return [one for one in release.references() if engine.image(one) is None]
+
+
+def fetch(call: Call, engine: Engine, release: Release) -> bool:
     """See to it that every image of the release is here; tells whether one had to be fetched."""
-    known = {one: call.engine.image(one) for one in release.references()}
-    missing = [one for one, here in known.items() if here is None]
-    owned = owned_images(call.layout).union(missing)
-    for part in release.parts:
-        for image in part.images.values():
-            image["ours"] = image["reference"] in owned
-    if missing:
+    known = {one: engine.image(one) for one in release.references()}
+    absent = [one for one, here in known.items() if here is None]
+    owned = owned_images(call.layout).union(absent)
+    for image in _images(release):
+        image["ours"] = image["reference"] in owned
+    if absent:
         # Written before the first byte comes: what a call fetched that was then killed is ours.
         release.store(call.folder)
-    for reference in missing:
-        call.safe_point()
-        _pull(call, reference)
-        known[reference] = call.engine.image(reference)
-    for part in release.parts:
-        for image in part.images.values():
-            image["id"] = known[image["reference"]] or ""
-    return bool(missing)
+        _pulls.fetch(call, engine, absent)
+        known.update((one, _arrived(engine, one)) for one in absent)
+    for image in _images(release):
+        image["id"] = known[image["reference"]]
+    return bool(absent)
 
 
-def _pull(call: Call, reference: str) -> None:
-    login = call.request.logins.get(registry_of(reference))
-    call.engine.pull(reference, login, call.safe_point)
+def _arrived(engine: Engine, reference: str) -> str:
+    """The id of an image that was fetched; a name with a digest is found by that digest alone."""
+    found = engine.image(reference)
+    if found is None:
+        raise ImageError(
+            "image-mismatch",
+            f"image {reference}: what the registry gave is not what the name says",
+            "publish the application again from the image that is meant",
+        )
+    return found
+
+
+def _images(release: Release) -> list[dict]:
+    return [image for part in release.parts for image in part.images.values()]
 
 
 def owned_images(layout: Layout) -> set[str]:
@@ -47,31 +60,27 @@ def owned_images(layout: Layout) -> set[str]:
         image["reference"]
         for deployment in layout.known()
         for release in _release.all_of(layout.deployment(deployment))
-        for part in release.parts
-        for image in part.images.values()
+        for image in _images(release)
         if image["ours"]
     }
 
 
-def remove_unused(call: Call, dropped: Iterable[Release]) -> list[str]:
+def remove_unused(layout: Layout, engine: Engine, dropped: Iterable[Release]) -> list[str]:
     """Remove images of dropped releases that were ours and that nothing else on the node needs."""
     candidates = {
         image["reference"]: image["id"]
         for release in dropped
-        for part in release.parts
-        for image in part.images.values()
+        for image in _images(release)
         if image["ours"]
     }
     if not candidates:
         return []
-    needed = _needed(call.layout)
-    running = {one.image_id for one in call.engine.containers()}
+    needed = _needed(layout)
+    running = {one.image_id for one in engine.containers()}
     return [
         reference
         for reference, image_id in sorted(candidates.items())
-        if reference not in needed
-        and image_id not in running
-        and call.engine.remove_image(reference)
+        if reference not in needed and image_id not in running and engine.remove_image(reference)
     ]
 
 

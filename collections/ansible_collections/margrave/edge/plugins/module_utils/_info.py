@@ -7,13 +7,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
-from ansible_collections.margrave.edge.plugins.module_utils import _release
-from ansible_collections.margrave.edge.plugins.module_utils._compare import drift, health
-from ansible_collections.margrave.edge.plugins.module_utils._containers import (
-    DEPLOYMENT,
-    Container,
+from ansible_collections.margrave.edge.plugins.module_utils import (
+    _compare,
+    _driver,
+    _engine,
+    _release,
+    _request,
 )
+from ansible_collections.margrave.edge.plugins.module_utils._call import Call
+from ansible_collections.margrave.edge.plugins.module_utils._compare import Drift
+from ansible_collections.margrave.edge.plugins.module_utils._containers import DEPLOYMENT
 from ansible_collections.margrave.edge.plugins.module_utils._engine import Engine
 from ansible_collections.margrave.edge.plugins.module_utils._journal import Journal
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Layout
@@ -26,41 +31,64 @@ AT_WORK = {
 }
 
 
-def workloads(layout: Layout, engine: Engine, deployment: str | None) -> list[dict]:
+def workloads(layout: Layout, deployment: str | None) -> list[dict]:
     """Each deployment that has a folder or containers here, or the one that is asked for."""
-    label = DEPLOYMENT if deployment is None else f"{DEPLOYMENT}={deployment}"
-    containers = engine.containers([label])
-    volumes = engine.volumes([label])
-    known = set(layout.known()) | {one.labels[DEPLOYMENT] for one in containers}
+    _driver.here()
+    containers, volumes = _of_engine(_engine.detect(), deployment)
+    known = set(layout.known()) | set(containers)
     wanted = known if deployment is None else known & {deployment}
-    return [_workload(layout, name, containers, volumes) for name in sorted(wanted)]
+    found = []
+    for name in sorted(wanted):
+        call = Call(_request.read({"deployment": name}), "info", layout, check=True)
+        if call.stored_profile() == "helm":
+            seen, kept = call.driver.look(), call.driver.remains().volumes
+            found.append(_workload(call, seen, kept, call.driver))
+        else:
+            mine = containers.get(name, [])
+            found.append(_workload(call, mine, volumes.get(name, []), _compare))
+    return found
 
 
-def _workload(
-    layout: Layout, deployment: str, containers: Iterable[Container], volumes: Iterable[dict]
-) -> dict:
-    folder = layout.deployment(deployment)
-    mine = [one for one in containers if one.labels.get(DEPLOYMENT) == deployment]
-    current = _release.load(folder, folder.linked("current"))
-    previous = _release.load(folder, folder.linked("previous"))
+def _of_engine(
+    engine: Engine | None, deployment: str | None
+) -> tuple[dict[str, list], dict[str, list[str]]]:
+    """Containers and names of volumes by deployment: one look for all of them."""
+    if engine is None:
+        return {}, {}
+    label = DEPLOYMENT if deployment is None else f"{DEPLOYMENT}={deployment}"
+    containers: dict[str, list] = {}
+    for one in engine.containers([label]):
+        containers.setdefault(one.labels[DEPLOYMENT], []).append(one)
+    volumes: dict[str, list[str]] = {}
+    for each in engine.volumes([label]):
+        owner = (each.get("Labels") or {}).get(DEPLOYMENT, "")
+        volumes.setdefault(owner, []).append(each["Name"])
+    return containers, volumes
+
+
+def _workload(call: Call, seen: Iterable[Any], volumes: list[str], judge: Any) -> dict:
+    """One entry; `judge` has drift and health for what was seen."""
+    folder = call.folder
+    current, previous, following = (
+        _release.load(folder, folder.linked(name)) for name in ("current", "previous", "next")
+    )
     notes = Journal.unfinished(folder)
+    differences = judge.drift(current, seen) if current else []
     found = {
-        "deployment": deployment,
+        "deployment": call.request.deployment,
         "name": current.name if current else "",
         "application": current.application if current else "",
+        "profile": current.profile if current else "",
         "revision": current.revision if current else None,
         "version": current.version if current else None,
         "release": current.release if current else None,
         "previous_revision": previous.revision if previous else None,
+        "next_revision": following.revision if following else None,
         "state": _state(notes, current is not None),
-        "health": health(current, mine),
-        "drift": [one.as_dict() for one in drift(current, mine)] if current else [],
-        "components": _components(current, mine),
-        "volumes": sorted(
-            one["Name"]
-            for one in volumes
-            if (one.get("Labels") or {}).get(DEPLOYMENT) == deployment
-        ),
+        "health": judge.health(current, seen),
+        "drift": [one.as_dict() for one in differences],
+        "components": _components(current, differences),
+        "volumes": sorted(volumes),
     }
     return {**found, "journal": notes} if notes else found
 
@@ -71,10 +99,10 @@ def _state(notes: dict | None, has_current: bool) -> str:
     return "INSTALLED" if has_current else "FAILED"
 
 
-def _components(current: _release.Release | None, mine: list[Container]) -> list[dict]:
+def _components(current: _release.Release | None, differences: list[Drift]) -> list[dict]:
     if current is None:
         return []
-    differing = {one.component: one.detail for one in drift(current, mine)}
+    differing = {one.component: one.detail for one in differences}
     return [
         {
             "name": part.name,

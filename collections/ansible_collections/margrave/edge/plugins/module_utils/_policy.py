@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
 
@@ -82,13 +82,14 @@ def _privileges(service: dict, policy: dict) -> Iterator[str]:
     for option in service.get("security_opt") or []:
         if not allowed and any(sign in str(option) for sign in UNCONFINED):
             yield f"security_opt: {option} is as good as privileged, which is denied"
-    capabilities = {_capability(one) for one in policy.get("capabilities") or []}
-    for capability in service.get("cap_add") or []:
-        if not allowed and _capability(capability) not in capabilities:
-            yield f"cap_add: {capability} is not in capabilities"
+    capabilities = {capability(one) for one in policy.get("capabilities") or []}
+    for name in service.get("cap_add") or []:
+        if not allowed and capability(name) not in capabilities:
+            yield f"cap_add: {name} is not in capabilities"
 
 
-def _capability(name: str) -> str:
+def capability(name: str) -> str:
+    """A capability's name without CAP_."""
     upper = str(name).upper()
     return upper[len("CAP_") :] if upper.startswith("CAP_") else upper
 
@@ -128,8 +129,12 @@ def _volume(volume: dict, project: str, policy: dict) -> Iterator[str]:
 
 
 def _allowed_path(path: str, folder: str, policy: dict) -> bool:
+    return is_below_any(path, [*(policy.get("host_paths") or []), *([folder] if folder else [])])
+
+
+def is_below_any(path: str, roots: Iterable[str]) -> bool:
+    """Whether a path is one of these folders or lies below one."""
     path = posixpath.normpath(path)
-    roots = [*(policy.get("host_paths") or []), *([folder] if folder else [])]
     return any(_below(path, posixpath.normpath(root)) for root in roots if root.startswith("/"))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from dataclasses import asdict, dataclass, field
 
+from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
 from ansible_collections.margrave.edge.plugins.module_utils._files import read_json, write_json
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Folder
 
@@ -28,6 +29,8 @@ class Part:
     # service -> {"hash", "count", "finished"} of its containers when they were healthy
     services: dict = field(default_factory=dict)
     volumes: list = field(default_factory=list)
+    # Helm's own count of the release's states when this one was healthy
+    number: int = 0
 
 
 @dataclass
@@ -42,6 +45,8 @@ class Release:
     health: dict
     parts: list[Part]
     proven: bool = False
+    profile: str = "compose"
+    namespace: str = ""
 
     @property
     def components(self) -> list[str]:
@@ -79,6 +84,15 @@ def all_of(folder: Folder) -> list[Release]:
     return [one for one in found if one is not None]
 
 
+def incomplete(path: str) -> ConfigError:
+    """The error for a release whose files are not all there."""
+    return ConfigError(
+        "release-incomplete",
+        f"{path}: is missing",
+        "install the release again: its content travels with the call",
+    )
+
+
 def component_folder(folder: Folder, release: str, component: str) -> str:
     """Where a component's content stands: the project directory of Compose."""
     return os.path.join(folder.release(release), "components", component)
@@ -89,6 +103,11 @@ def env_path(folder: Folder, release: str, component: str) -> str:
     return os.path.join(folder.release(release), f"{component}.env")
 
 
+def values_path(folder: Folder, release: str, component: str) -> str:
+    """The component's values for Helm."""
+    return os.path.join(folder.release(release), f"{component}.values.json")
+
+
 def model_path(folder: Folder, release: str, component: str) -> str:
-    """The resolved model that Compose runs, also when it is gone back to."""
+    """What the component resolves to: Compose's model, or names of a chart's objects."""
     return os.path.join(folder.release(release), f"{component}.compose.json")

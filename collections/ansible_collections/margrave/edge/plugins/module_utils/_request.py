@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
@@ -18,6 +18,9 @@ from ansible_collections.margrave.edge.plugins.module_utils._fence import Fence
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 RELEASE = re.compile(r"[0-9a-f]{64}")
+# Kubernetes' own rule for the name of a namespace.
+NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+REPOSITORY = re.compile(r"oci://[A-Za-z0-9][A-Za-z0-9._:-]*(/[A-Za-z0-9._-]+)+")
 COMPONENT = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,98}[A-Za-z0-9])?")
 
 
@@ -30,6 +33,9 @@ class Wanted:
     digest: str
     variables: Mapping[str, str]
     timeout: int | None
+    values: Mapping[str, Any] = field(default_factory=dict)
+    repository: str = ""
+    revision: str = ""
 
 
 @dataclass(frozen=True)
@@ -49,15 +55,20 @@ class Request:
     fence: Fence | None
     force: bool
     request_id: str | None
+    profile: str | None = None
+    namespace: str = ""
+    adopt: bool = False
     remove_volumes: bool = False
     to_release: str = "previous"
 
     def project(self, component: str) -> str:
-        """Compose's project: stable over releases, and nobody else's."""
+        """Compose's project, or Helm's release: stable over releases, and nobody else's."""
         plain = re.sub(r"[^a-z0-9_-]", "-", component.lower())
         # Two components that differ in what Compose cannot tell apart must not share a project.
         if plain != component:
             plain += "-" + hashlib.sha256(component.encode()).hexdigest()[:6]
+        if self.profile == "helm":
+            plain = _short(re.sub(r"[^a-z0-9-]", "-", plain))
         return f"margrave-{self.deployment.replace('-', '')[:12]}-{plain}"
 
 
@@ -88,9 +99,25 @@ def read(params: Mapping[str, Any]) -> Request:
         fence=_fence(params.get("fence")),
         force=bool(params.get("force")),
         request_id=params.get("request_id"),
+        profile=params.get("profile"),
+        namespace=_namespace(params.get("namespace")),
+        adopt=bool(params.get("adopt")),
         remove_volumes=params.get("volumes") == "remove",
         to_release=to_release,
     )
+
+
+def _short(name: str) -> str:
+    """Helm's names have 53 characters at most, and 22 are taken."""
+    if len(name) <= 31:
+        return name
+    return name[:24] + "-" + hashlib.sha256(name.encode()).hexdigest()[:6]
+
+
+def _namespace(given: str | None) -> str:
+    if given:
+        _must(NAMESPACE, given, "namespace", "small letters, digits and dashes")
+    return given or "default"
 
 
 def _fence(given: Mapping[str, Any] | None) -> Fence | None:
@@ -108,14 +135,25 @@ def _components(given: list) -> tuple[Wanted, ...]:
         if names.count(name) > 1:
             raise ConfigError("component-twice", f"components: {name} is there twice", "keep one")
     for one in given:
-        _must(DIGEST, one.get("digest") or "", f"components.{one['name']}.digest", "sha256:…")
+        if one.get("digest") or not one.get("repository"):
+            _must(DIGEST, one.get("digest") or "", f"components.{one['name']}.digest", "sha256:…")
+        elif not REPOSITORY.fullmatch(one["repository"]) or not one.get("revision"):
+            raise ConfigError(
+                "parameter",
+                f"components.{one['name']}: {one['repository']} {one.get('revision') or ''} is no"
+                " chart of an OCI registry",
+                "give repository: oci://HOST/PATH and revision: VERSION",
+            )
     return tuple(
         Wanted(
             name=one["name"],
             archive=one.get("archive") or "",
-            digest=one["digest"],
+            digest=one.get("digest") or "",
             variables={key: _text(value) for key, value in (one.get("variables") or {}).items()},
             timeout=one.get("timeout"),
+            values=one.get("values") or {},
+            repository=one.get("repository") or "",
+            revision=one.get("revision") or "",
         )
         for one in given
     )

@@ -6,10 +6,9 @@
 
 from __future__ import annotations
 
-from ansible_collections.margrave.edge.plugins.module_utils import _images, _release, _stage
+from ansible_collections.margrave.edge.plugins.module_utils import _release, _stage
 from ansible_collections.margrave.edge.plugins.module_utils._apply import in_words, runs, switch_to
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call, Observation
-from ansible_collections.margrave.edge.plugins.module_utils._compare import drift
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
 from ansible_collections.margrave.edge.plugins.module_utils._journal import DONE, Journal
 from ansible_collections.margrave.edge.plugins.module_utils._release import Release
@@ -19,10 +18,10 @@ def rollback(call: Call) -> None:
     """The release that is meant runs healthy; `changed` only when something had to be done."""
     seen = call.observe()
     runs(call, seen)
-    call.differs = in_words(seen)
+    call.differs = in_words(call, seen)
     target = _target(call, seen)
     same = seen.current is not None and target.release == seen.current.release
-    due = not same or bool(drift(target, seen.containers)) or call.result.health != "healthy"
+    due = not same or bool(call.driver.drift(target, seen.seen)) or call.result.health != "healthy"
     if not due and not seen.unfinished:
         call.result.state, call.result.phase = "INSTALLED", DONE
         return
@@ -39,7 +38,7 @@ def rollback(call: Call) -> None:
         current=seen.current.release if seen.current else None,
     )
     with call.result.timed("prefetch"):
-        _images.prefetch(call, target)
+        call.driver.fetch(target)
     switch_to(call, seen, target)
 
 

@@ -6,26 +6,21 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 
-from ansible_collections.margrave.edge.plugins.module_utils import _model, _policy, _release
-from ansible_collections.margrave.edge.plugins.module_utils._archive import unpack, verified
+from ansible_collections.margrave.edge.plugins.module_utils import _release
+from ansible_collections.margrave.edge.plugins.module_utils._archive import verified
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call, Observation
-from ansible_collections.margrave.edge.plugins.module_utils._compose import env_file
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
 from ansible_collections.margrave.edge.plugins.module_utils._files import (
     make_folder,
-    read_json,
     remove_file,
     remove_tree,
     sync_folder,
-    write_durable,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Folder
 from ansible_collections.margrave.edge.plugins.module_utils._release import Part, Release
-from ansible_collections.margrave.edge.plugins.module_utils._request import Wanted
 
 
 def contents(call: Call) -> dict[str, bytes]:
@@ -33,7 +28,8 @@ def contents(call: Call) -> dict[str, bytes]:
     if not call.request.components:
         raise ConfigError("no-components", "components: is empty", "name at least one")
     return {
-        one.name: verified(one.name, one.archive, one.digest) for one in call.request.components
+        one.name: b"" if one.repository else verified(one.name, one.archive, one.digest)
+        for one in call.request.components
     }
 
 
@@ -48,8 +44,10 @@ def stage(call: Call, seen: Observation, archives: dict[str, bytes]) -> Release:
     _clear(folder)
     make_folder(folder)
     os.chmod(folder, 0o700)
-    existing = call.existing()
-    parts = [_part(call, seen, one, archives[one.name], existing) for one in _wanted(call)]
+    parts = [
+        call.driver.stage(call.folder, one, archives[one.name], seen.current)
+        for one in call.request.components
+    ]
     sync_folder(folder)
     return _described(call, parts)
 
@@ -65,75 +63,18 @@ def _clear(folder: str) -> None:
 def rehearse(call: Call, archives: dict[str, bytes]) -> Release:
     """The same checks as `stage`, in a folder that is gone afterwards: for check mode."""
     with tempfile.TemporaryDirectory(prefix="margrave-") as beside:
-        folder, parts = Folder(beside), []
-        for one in _wanted(call):
-            model = _resolved(call, folder, one, archives[one.name])
-            parts.append(_as_part(call, one, model))
+        folder = Folder(beside)
+        parts = [
+            call.driver.stage(folder, one, archives[one.name], None)
+            for one in call.request.components
+        ]
     return _described(call, parts)
-
-
-def _wanted(call: Call) -> tuple[Wanted, ...]:
-    return call.request.components
-
-
-def _part(
-    call: Call, seen: Observation, one: Wanted, archive: bytes, existing: _model.Existing
-) -> Part:
-    release = call.request.release or ""
-    model = _resolved(call, call.folder, one, archive)
-    before = None
-    if seen.current is not None:
-        before = read_json(_release.model_path(call.folder, seen.current.release, one.name))
-    ours = {
-        _model.DEPLOYMENT: call.request.deployment,
-        _model.REVISION: call.request.revision or "",
-        _model.COMPONENT: one.name,
-    }
-    model = _model.labelled(model, ours, before, existing)
-    path = _release.model_path(call.folder, release, one.name)
-    write_durable(path, json.dumps(model, sort_keys=True, indent=1).encode())
-    return _as_part(call, one, model)
-
-
-def _resolved(call: Call, folder: Folder, one: Wanted, archive: bytes) -> dict:
-    """Unpack a component, let Compose resolve it, and hold the result against the policy."""
-    release = call.request.release or ""
-    content = _release.component_folder(folder, release, one.name)
-    os.makedirs(content, mode=0o755)
-    unpack(one.name, archive, content)
-    if not os.path.exists(os.path.join(content, "compose.yaml")):
-        raise ConfigError(
-            "no-compose-file",
-            f"components.{one.name}: has no compose.yaml at its root",
-            "put it there and publish the application again",
-        )
-    variables = _release.env_path(folder, release, one.name)
-    write_durable(variables, env_file(one.variables))
-    model = call.compose.resolve(call.request.project(one.name), content, variables)
-    _policy.check(one.name, model, content, dict(call.request.policy))
-    return model
 
 
 def check_policy(call: Call, release: Release) -> None:
     """Hold a release that is ready against the policy of now."""
     for part in release.parts:
-        model = read_json(_release.model_path(call.folder, release.release, part.name)) or {}
-        content = _release.component_folder(call.folder, release.release, part.name)
-        _policy.check(part.name, model, content, dict(call.request.policy))
-
-
-def _as_part(call: Call, one: Wanted, model: dict) -> Part:
-    return Part(
-        name=one.name,
-        digest=one.digest,
-        project=call.request.project(one.name),
-        timeout=one.timeout,
-        images={
-            service: {"reference": image, "id": "", "ours": False}
-            for service, image in _model.images(model).items()
-        },
-        volumes=_model.volume_names(model),
-    )
+        call.driver.refuse(call.folder, release, part)
 
 
 def _described(call: Call, parts: list[Part]) -> Release:
@@ -146,4 +87,6 @@ def _described(call: Call, parts: list[Part]) -> Release:
         application=request.application,
         health=dict(request.health),
         parts=parts,
+        profile=request.profile or "compose",
+        namespace=request.namespace,
     )

@@ -32,6 +32,10 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+fence:
+  description: Which runner claimed the node, with its epoch and its last C(seq) here, or null.
+  type: dict
+  returned: success
 workloads:
   description: One entry for each deployment.
   returned: always
@@ -66,6 +70,14 @@ workloads:
       description: What a rollback would go to, or null.
       type: str
       returned: always
+    next_revision:
+      description: What M(margrave.edge.workload_prefetch) made ready, or null.
+      type: str
+      returned: always
+    profile:
+      description: V(compose) or V(helm).
+      type: str
+      returned: always
     state:
       description: V(INSTALLED), V(FAILED), or what an unfinished call was doing.
       type: str
@@ -98,7 +110,7 @@ workloads:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.margrave.edge.plugins.module_utils._engine import required
+from ansible_collections.margrave.edge.plugins.module_utils import _fence
 from ansible_collections.margrave.edge.plugins.module_utils._errors import EdgeError
 from ansible_collections.margrave.edge.plugins.module_utils._info import workloads
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Layout
@@ -108,10 +120,10 @@ def main() -> None:
     """Look and answer."""
     module = AnsibleModule(argument_spec={"deployment": {"type": "str"}}, supports_check_mode=True)
     try:
-        found = workloads(Layout(), required(), module.params["deployment"])
+        found = workloads(Layout(), module.params["deployment"])
     except EdgeError as error:
         module.fail_json(msg=error.message, error=error.as_dict(), workloads=[])
-    module.exit_json(changed=False, workloads=found)
+    module.exit_json(changed=False, workloads=found, fence=_fence.told(Layout()))
 
 
 if __name__ == "__main__":

@@ -42,11 +42,28 @@ EXAMPLES = r"""
         variables:
           GREETING: hello
         timeout: 15
+
+- name: Install a chart from a registry on the node's Kubernetes
+  margrave.edge.workload_install:
+    deployment: 7be0a3d8-0c1f-4c38-8a11-b8f07c0d8f10
+    name: pump
+    application: com-example-pump
+    version: 2.0.0
+    revision: sha256:49b2725982c5e0c6e2f3dbfa8c81f5a82f40708777065952e29da51731510bfb
+    profile: helm
+    namespace: plant
+    components:
+      - name: pump
+        repository: oci://registry.example.com/charts/pump
+        revision: 2.0.0
+        values:
+          controller.replicas: 2
+        timeout: 120
 """
 
 RETURN = r"""
 state:
-  description: V(INSTALLED), V(FAILED) or V(DELETED).
+  description: V(INSTALLED), V(PREFETCHED), V(DELETED) or V(FAILED).
   returned: always
   type: str
   sample: INSTALLED

@@ -48,7 +48,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 state:
-  description: V(INSTALLED), V(FAILED) or V(DELETED).
+  description: V(INSTALLED), V(PREFETCHED), V(DELETED) or V(FAILED).
   returned: always
   type: str
   sample: INSTALLED

@@ -38,7 +38,7 @@ class WorkloadAction(ActionBase):
     def _packed(self, component: dict[str, Any]) -> dict[str, Any]:
         src = component.pop("src", None)
         if src is None:
-            if not component.get("archive"):
+            if not component.get("archive") and not component.get("repository"):
                 raise AnsibleActionFail(
                     f"components.{component.get('name')}.src: is missing (give the folder)"
                 )

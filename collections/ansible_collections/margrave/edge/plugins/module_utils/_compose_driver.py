@@ -1,0 +1,257 @@
+# Copyright: (c) 2026, the Margrave contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Compose components on podman or Docker Engine."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from ansible_collections.margrave.edge.plugins.module_utils import (
+    _compare,
+    _health,
+    _images,
+    _model,
+    _policy,
+    _release,
+)
+from ansible_collections.margrave.edge.plugins.module_utils._archive import unpack
+from ansible_collections.margrave.edge.plugins.module_utils._call import Call
+from ansible_collections.margrave.edge.plugins.module_utils._compose import (
+    Compose,
+    env_file,
+    find,
+)
+from ansible_collections.margrave.edge.plugins.module_utils._containers import (
+    DEPLOYMENT,
+    PROJECT,
+    Container,
+)
+from ansible_collections.margrave.edge.plugins.module_utils._driver import Remains
+from ansible_collections.margrave.edge.plugins.module_utils._engine import Engine, required
+from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
+from ansible_collections.margrave.edge.plugins.module_utils._files import read_json, write_durable
+from ansible_collections.margrave.edge.plugins.module_utils._foreign import Foreign
+from ansible_collections.margrave.edge.plugins.module_utils._layout import Folder
+from ansible_collections.margrave.edge.plugins.module_utils._release import Part, Release
+from ansible_collections.margrave.edge.plugins.module_utils._request import Wanted
+
+
+@dataclass(frozen=True)
+class ComposeDriver:
+    """One deployment's containers, networks and volumes."""
+
+    call: Call
+    profile = "compose"
+
+    @cached_property
+    def engine(self) -> Engine:
+        """The container engine; EngineError when there is none."""
+        return required()
+
+    @cached_property
+    def compose(self) -> Compose:
+        """Docker Compose; EngineError when there is none."""
+        return Compose(find(), self.engine, self.call.programs)
+
+    @property
+    def _foreign(self) -> Foreign:
+        return Foreign(self.engine, self.call.request.deployment)
+
+    @property
+    def label(self) -> str:
+        """The label that all of this deployment's things carry."""
+        return f"{DEPLOYMENT}={self.call.request.deployment}"
+
+    # -- looking ------------------------------------------------------------------------------
+
+    def look(self) -> list[Container]:
+        """The deployment's containers as they are now."""
+        return self.engine.containers([self.label])
+
+    def drift(self, release: Release, seen: Iterable[Container]) -> list[_compare.Drift]:
+        """How containers differ from a release that ran healthy."""
+        return _compare.drift(release, seen)
+
+    def health(self, release: Release | None, seen: Iterable[Container]) -> str:
+        """healthy, degraded or unknown."""
+        return _compare.health(release, seen)
+
+    # -- making ready -------------------------------------------------------------------------
+
+    def stage(self, folder: Folder, one: Wanted, archive: bytes, current: Release | None) -> Part:
+        """Unpack, resolve, hold against the policy, and keep the model that Compose will run."""
+        request = self.call.request
+        model = self._resolved(folder, one, archive)
+        before = None
+        if current is not None:
+            path = _release.model_path(self.call.folder, current.release, one.name)
+            before = read_json(path)
+        ours = {
+            _model.DEPLOYMENT: request.deployment,
+            _model.REVISION: request.revision or "",
+            _model.COMPONENT: one.name,
+        }
+        model = _model.labelled(model, ours, before, self._existing)
+        path = _release.model_path(folder, request.release or "", one.name)
+        write_durable(path, json.dumps(model, sort_keys=True, indent=1).encode())
+        return Part(
+            name=one.name,
+            digest=one.digest,
+            project=request.project(one.name),
+            timeout=one.timeout,
+            images={
+                service: {"reference": image, "id": "", "ours": False}
+                for service, image in _model.images(model).items()
+            },
+            volumes=_model.volume_names(model),
+        )
+
+    def _resolved(self, folder: Folder, one: Wanted, archive: bytes) -> dict:
+        """Unpack a component, let Compose resolve it, and hold the result against the policy."""
+        release = self.call.request.release or ""
+        content = _release.component_folder(folder, release, one.name)
+        os.makedirs(content, mode=0o755)
+        unpack(one.name, archive, content)
+        if not os.path.exists(os.path.join(content, "compose.yaml")):
+            raise ConfigError(
+                "no-compose-file",
+                f"components.{one.name}: has no compose.yaml at its root",
+                "put it there and publish the application again",
+            )
+        variables = _release.env_path(folder, release, one.name)
+        write_durable(variables, env_file(one.variables))
+        project = self.call.request.project(one.name)
+        model = self.compose.resolve(project, content, variables)
+        _policy.check(one.name, model, content, dict(self.call.request.policy))
+        if not self.call.request.adopt:
+            self._foreign.refuse(one.name, model)
+        return model
+
+    @cached_property
+    def _existing(self) -> _model.Existing:
+        """Networks and volumes of the deployment that are there already."""
+        return _model.Existing(
+            networks=_labels(self.engine.networks([self.label])),
+            volumes=_labels(self.engine.volumes([self.label])),
+        )
+
+    def refuse(self, folder: Folder, release: Release, part: Part) -> None:
+        """Hold the stored model against the policy of now."""
+        model = read_json(_release.model_path(folder, release.release, part.name)) or {}
+        content = _release.component_folder(folder, release.release, part.name)
+        _policy.check(part.name, model, content, dict(self.call.request.policy))
+
+    def missing(self, release: Release) -> list[str]:
+        """Images that are not here."""
+        return _images.missing(self.engine, release)
+
+    def fetch(self, release: Release) -> bool:
+        """Pull the images that are not here."""
+        return _images.fetch(self.call, self.engine, release)
+
+    # -- switching ----------------------------------------------------------------------------
+
+    def end_others(self, release: Release) -> None:
+        """End components that the release does not have: they may hold ports that it needs."""
+        kept = {part.project for part in release.parts}
+        projects = {one.labels[PROJECT] for one in self.look() if PROJECT in one.labels}
+        self.end(projects - kept)
+
+    def run(self, release: Release, part: Part, seen: Iterable[Container]) -> None:
+        """Let Compose make what differs, and wait until all of it is healthy."""
+        path = _release.model_path(self.call.folder, release.release, part.name)
+        model = read_json(path)
+        if model is None:
+            raise _release.incomplete(path)
+        mine = [one for one in seen if one.component == part.name]
+        limit = float(part.timeout or release.health.get("timeout", 60))
+        with self.call.result.timed("switch"):
+            self._clear_the_way(mine)
+            if self.call.request.adopt and self.call.stoppable:
+                self._foreign.set_aside(model)
+            start = time.monotonic()
+            content = _release.component_folder(self.call.folder, release.release, part.name)
+            self.compose.up(part.project, content, path, limit)
+            self._foreign.give_back(model)
+        with self.call.result.timed("health"):
+            found = _health.wait(
+                _judge(model, release, mine),
+                lambda: self.engine.containers([self.label, f"{PROJECT}={part.project}"]),
+                start + limit,
+                limit,
+                self.call.safe_point,
+            )
+        _note(part, model, found)
+
+    def _clear_the_way(self, mine: list[Container]) -> None:
+        """Remove what Compose would leave: the sick, and what a killed call left half made."""
+        for one in mine:
+            if one.health == "unhealthy" or one.state in ("created", "dead"):
+                self.engine.remove_container(one.id)
+
+    def proven(self) -> None:
+        """What stood aside for this release is not needed any more."""
+        self._foreign.remove()
+
+    # -- ending -------------------------------------------------------------------------------
+
+    def end(self, projects: Iterable[str]) -> None:
+        """Let Compose stop things in the order it knows."""
+        for project in sorted(projects):
+            self.compose.down(project)
+        self._foreign.give_back()
+
+    def remains(self) -> Remains:
+        """Containers, networks and volumes that carry the label."""
+        volumes = [one["Name"] for one in self.engine.volumes([self.label])]
+        return Remains(bool(self.look() or self.engine.networks([self.label])), sorted(volumes))
+
+    def sweep(self, volumes: Iterable[str]) -> None:
+        """End projects, then remove what carries our label and Compose did not know any more."""
+        self.end({one.labels.get(PROJECT, "") for one in self.look()} - {""})
+        for container in self.look():
+            self.engine.stop(container.id)
+            self.engine.remove_container(container.id)
+        for network in self.engine.networks([self.label]):
+            self.engine.remove_network(network["Name"])
+        for volume in volumes:
+            self.engine.remove_volume(volume)
+
+    def tidy(self, dropped: Iterable[Release]) -> list[str]:
+        """Remove images that were fetched for these releases and that nothing else needs."""
+        return _images.remove_unused(self.call.layout, self.engine, dropped)
+
+
+def _labels(things: Iterable[dict]) -> dict[str, dict]:
+    return {one["Name"]: one.get("Labels") or {} for one in things}
+
+
+def _judge(model: dict, release: Release, mine: list[Container]) -> _health.Judge:
+    return _health.Judge(
+        services={
+            name: str(service.get("restart") or "")
+            for name, service in _model.services(model).items()
+        },
+        grace=float(release.health.get("grace", 5)),
+        restarts_before={one.id: one.restarts for one in mine},
+        ran_before=frozenset(one.id for one in mine if one.state == "running"),
+    )
+
+
+def _note(part: Part, model: dict, found: list[Container]) -> None:
+    """Keep what the healthy containers were made from: later looks compare with it."""
+    part.services = {}
+    for service in _model.services(model):
+        mine = [one for one in found if one.service == service]
+        part.services[service] = {
+            "hash": mine[0].config_hash if mine else "",
+            "count": len(mine),
+            "finished": bool(mine) and all(one.state == "exited" for one in mine),
+        }

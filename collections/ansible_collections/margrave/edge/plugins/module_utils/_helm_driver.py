@@ -1,0 +1,351 @@
+# Copyright: (c) 2026, the Margrave contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Helm components on the node's Kubernetes."""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from ansible_collections.margrave.edge.plugins.module_utils import (
+    _chart_policy,
+    _charts,
+    _cri,
+    _helm,
+    _kubernetes,
+    _objects,
+    _release,
+    _values,
+)
+from ansible_collections.margrave.edge.plugins.module_utils._archive import unpack, verify
+from ansible_collections.margrave.edge.plugins.module_utils._call import Call
+from ansible_collections.margrave.edge.plugins.module_utils._compare import Drift
+from ansible_collections.margrave.edge.plugins.module_utils._containers import DEPLOYMENT
+from ansible_collections.margrave.edge.plugins.module_utils._driver import Remains
+from ansible_collections.margrave.edge.plugins.module_utils._errors import (
+    ConfigError,
+    EdgeError,
+    HealthError,
+)
+from ansible_collections.margrave.edge.plugins.module_utils._files import read_json, write_durable
+from ansible_collections.margrave.edge.plugins.module_utils._kubernetes import Cluster, key
+from ansible_collections.margrave.edge.plugins.module_utils._layout import Folder
+from ansible_collections.margrave.edge.plugins.module_utils._policy import registry_of
+from ansible_collections.margrave.edge.plugins.module_utils._release import Part, Release
+from ansible_collections.margrave.edge.plugins.module_utils._request import Wanted
+
+# Between two looks at the cluster: each starts two programs.
+PAUSE = 0.5
+CLAIM = "PersistentVolumeClaim"
+
+
+@dataclass(frozen=True)
+class HelmDriver:
+    """One deployment's Helm releases and their objects."""
+
+    call: Call
+    profile = "helm"
+
+    @cached_property
+    def cluster(self) -> Cluster:
+        """The node's Kubernetes; EngineError when it, helm or kubectl is missing."""
+        return Cluster(_kubernetes.required(), self.call.programs)
+
+    @property
+    def label(self) -> str:
+        """The label that all of this deployment's releases carry."""
+        return f"{DEPLOYMENT}={self.call.request.deployment}"
+
+    # -- looking ------------------------------------------------------------------------------
+
+    def look(self) -> list[dict]:
+        """The objects of all releases that are kept here, as they are now."""
+        return self.cluster.live(self._stated().values())
+
+    def _stated(self) -> dict[str, dict]:
+        """What the kept releases consist of, by namespace and name."""
+        folder = self.call.folder
+        return {
+            _key(one): one
+            for release in _release.all_of(folder)
+            for part in release.parts
+            for one in _stored(folder, release, part)
+        }
+
+    def drift(self, release: Release, seen: Iterable[dict]) -> list[Drift]:
+        """How objects differ from what they were when the release was healthy."""
+        left = {_key(one): one for one in seen}
+        found = []
+        for part in release.parts:
+            for name, known in sorted(part.services.items()):
+                one = left.pop(name, None)
+                found += [
+                    Drift(part.name, name, what, detail) for what, detail in _differs(known, one)
+                ]
+        # A claim outlives the release that made it: that is what it is kept for.
+        extra = [one for one in left.values() if one["kind"] != CLAIM] if release.proven else []
+        return found + [
+            Drift("", key(one), "extra", f"{key(one)} is not part of the release") for one in extra
+        ]
+
+    def health(self, release: Release | None, seen: Iterable[dict]) -> str:
+        """healthy, degraded, or unknown where nothing was proven."""
+        if release is None or not release.proven:
+            return "unknown"
+        return "degraded" if self.drift(release, seen) else "healthy"
+
+    # -- making ready -------------------------------------------------------------------------
+
+    def stage(self, folder: Folder, one: Wanted, archive: bytes, _current: Release | None) -> Part:
+        """Fetch the chart, write the values, render, and hold the result against the policy."""
+        request = self.call.request
+        release = request.release or ""
+        content = _release.component_folder(folder, release, one.name)
+        os.makedirs(content, mode=0o755)
+        if one.repository:
+            self._pull(one, content)
+        else:
+            unpack(one.name, archive, content)
+        values = json.dumps(_values.nested(one.values), sort_keys=True)
+        write_durable(_release.values_path(folder, release, one.name), values.encode())
+        part = Part(
+            name=one.name,
+            digest=one.digest,
+            project=request.project(one.name),
+            timeout=one.timeout,
+        )
+        objects = self._rendered(folder, release, request.namespace, part)
+        stated = json.dumps({"objects": [_name_of(each) for each in objects]}, sort_keys=True)
+        write_durable(_release.model_path(folder, release, one.name), stated.encode())
+        part.images = {
+            f"{key(each)}/{box['name']}": {"reference": box.get("image"), "id": "", "ours": False}
+            for each in objects
+            for box in _chart_policy.containers(_chart_policy.pod_of(each))
+        }
+        part.volumes = _claims(objects)
+        return part
+
+    def _pull(self, one: Wanted, content: str) -> None:
+        login = self.call.request.logins.get(one.repository.split("/")[2])
+        chart = _helm.pull(self.cluster, one.repository, one.revision, content, login)
+        if one.digest:
+            with open(chart, "rb") as file:
+                verify(one.name, file.read(), one.digest)
+
+    def _rendered(self, folder: Folder, release: str, namespace: str, part: Part) -> list[dict]:
+        """The objects of a component, checked."""
+        chart = _charts.path_in(_release.component_folder(folder, release, part.name))
+        _charts.check(part.name, chart)
+        values = _release.values_path(folder, release, part.name)
+        adopt = self.call.request.adopt
+        text, hooks = _helm.render(self.cluster, part.project, namespace, chart, values, adopt)
+        _refuse_hooks(part.name, hooks)
+        objects = self.cluster.as_objects(text, namespace)
+        _chart_policy.check(part.name, objects, dict(self.call.request.policy))
+        return objects
+
+    def refuse(self, folder: Folder, release: Release, part: Part) -> None:
+        """Render the stored chart again, and hold it against the policy of now."""
+        self._rendered(folder, release.release, release.namespace, part)
+
+    def missing(self, release: Release) -> list[str]:
+        """Images that are not here, where the node can tell."""
+        return _cri.missing(self.call.programs, release.references())
+
+    def fetch(self, release: Release) -> bool:
+        """Pull images where the node has crictl; elsewhere the kubelet does when it needs them."""
+        absent = self.missing(release)
+        for reference in absent:
+            login = self.call.request.logins.get(registry_of(reference))
+            _cri.pull(self.call.programs, reference, login)
+        return bool(absent)
+
+    # -- switching ----------------------------------------------------------------------------
+
+    def end_others(self, release: Release) -> None:
+        """Take off Helm's releases that this one does not have."""
+        kept = {part.project for part in release.parts}
+        for name, namespace in _helm.releases(self.cluster, self.label):
+            if name not in kept or namespace != release.namespace:
+                _helm.uninstall(self.cluster, name, namespace)
+
+    def run(self, release: Release, part: Part, seen: Iterable[dict]) -> None:
+        """Let Helm make what differs, and wait until all of it is ready."""
+        limit = float(part.timeout or release.health.get("timeout", 60))
+        namespace = release.namespace
+        with self.call.result.timed("switch"):
+            _helm.unlock(self.cluster, part.project, namespace)
+            before = _objects.restarts(self._pods(namespace))
+            start = time.monotonic()
+            self._make(release, part, list(seen), limit)
+        with self.call.result.timed("health"):
+            stated = _stored(self.call.folder, release, part)
+            found = self._wait(namespace, stated, before, start + limit, limit)
+        part.number = int(_helm.history(self.cluster, part.project, namespace)[-1]["revision"])
+        part.services = {
+            _key(one): _objects.facets(one)
+            for one in found
+            if one["kind"] != "Job"  # a job that is done may be cleaned up by the cluster
+        }
+        _forget_replicas(part, stated)
+
+    def _make(self, release: Release, part: Part, seen: list[dict], limit: float) -> None:
+        """Nothing when Helm has it so, back where Helm was so before, else an upgrade."""
+        name, namespace = part.project, release.namespace
+        past = _helm.history(self.cluster, name, namespace)
+        last = past[-1] if past else {}
+        known = part.number and any(int(one["revision"]) == part.number for one in past)
+        if known and int(last["revision"]) == part.number and last["status"] == "deployed":
+            if not [one for one in self.drift(release, seen) if one.component == part.name]:
+                return
+        elif known:
+            _helm.rollback(self.cluster, name, namespace, part.number, limit)
+            return
+        folder = self.call.folder
+        chart = _charts.path_in(_release.component_folder(folder, release.release, part.name))
+        values = _release.values_path(folder, release.release, part.name)
+        if not os.path.exists(values):
+            raise _release.incomplete(values)
+        adopt = self.call.request.adopt
+        _helm.upgrade(self.cluster, name, namespace, chart, values, self.label, adopt, limit)
+
+    def _wait(
+        self, namespace: str, stated: list[dict], before: dict, until: float, limit: float
+    ) -> list[dict]:
+        while True:
+            found = self.cluster.live(stated)
+            pods = _objects.pods_of(found, self._pods(namespace))
+            error = _objects.failure(found, pods, before)
+            if error is not None:
+                raise error
+            waiting = [one for one in map(_objects.waiting_for, found) if one]
+            if not waiting and len(found) == len(stated):
+                return found
+            if time.monotonic() > until:
+                lacking = "; ".join(waiting) or "objects are missing"
+                raise _not_ready(pods, f"not ready after {limit:.0f} s: {lacking}")
+            self.call.safe_point()
+            time.sleep(PAUSE)
+
+    def _pods(self, namespace: str) -> list[dict]:
+        return self.cluster.items("pods", namespace)
+
+    def proven(self) -> None:
+        """Nothing: what was taken over has become the release's own."""
+
+    # -- ending -------------------------------------------------------------------------------
+
+    def end(self, projects: Iterable[str]) -> None:
+        """Take Helm's releases of these names off."""
+        wanted = set(projects)
+        for name, namespace in _helm.releases(self.cluster, self.label):
+            if name in wanted:
+                _helm.uninstall(self.cluster, name, namespace)
+
+    def remains(self) -> Remains:
+        """Helm's releases that carry the label, and claims of those that are kept here."""
+        there = _helm.releases(self.cluster, self.label)
+        return Remains(bool(there), sorted(name for _, name in self._claims()))
+
+    def _claims(self) -> list[tuple[str, str]]:
+        """Namespace and name of claims that the kept releases made."""
+        wanted = {
+            (release.namespace, pattern)
+            for release in _release.all_of(self.call.folder)
+            for part in release.parts
+            for pattern in part.volumes
+        }
+        return [
+            (namespace, one["metadata"]["name"])
+            for namespace in sorted({namespace for namespace, _ in wanted})
+            for one in self.cluster.items(CLAIM, namespace)
+            if any(
+                namespace == where and fnmatch.fnmatchcase(one["metadata"]["name"], pattern)
+                for where, pattern in wanted
+            )
+        ]
+
+    def sweep(self, volumes: Iterable[str]) -> None:
+        """Take off all releases that carry the label, then these claims."""
+        doomed = set(volumes)
+        claims = [one for one in self._claims() if one[1] in doomed]
+        for name, namespace in _helm.releases(self.cluster, self.label):
+            _helm.unlock(self.cluster, name, namespace)
+            _helm.uninstall(self.cluster, name, namespace)
+        for namespace, name in claims:
+            self.cluster.delete(CLAIM, namespace, [name])
+        shutil.rmtree(_kubernetes.SCRATCH, ignore_errors=True)
+
+    def tidy(self, _dropped: Iterable[Release]) -> list[str]:
+        """Nothing: the kubelet removes images that no pod needs by itself."""
+        return []
+
+
+def _key(one: dict) -> str:
+    namespace = one["metadata"].get("namespace") or ""
+    return f"{namespace}/{key(one)}" if namespace else key(one)
+
+
+def _name_of(one: dict) -> dict:
+    """Enough of an object to find it again; nothing of what it holds."""
+    metadata = {name: one["metadata"].get(name) or "" for name in ("name", "namespace")}
+    scaled = "replicas" in (one.get("spec") or {})
+    kept = {"apiVersion": one["apiVersion"], "kind": one["kind"], "scaled": scaled}
+    return {**kept, "metadata": {name: text for name, text in metadata.items() if text}}
+
+
+def _stored(folder: Folder, release: Release, part: Part) -> list[dict]:
+    found = read_json(_release.model_path(folder, release.release, part.name)) or {}
+    return found.get("objects") or []
+
+
+def _forget_replicas(part: Part, stated: list[dict]) -> None:
+    """A chart that states no number leaves it to an autoscaler."""
+    for one in stated:
+        if not one.get("scaled"):
+            part.services.get(_key(one), {}).pop("replicas", None)
+
+
+def _differs(known: dict, one: dict | None) -> list[tuple[str, str]]:
+    if one is None:
+        return [("missing", "it is not there")]
+    found = list(_objects.differences(known, one))
+    waiting = _objects.waiting_for(one)
+    return [*found, ("unhealthy", waiting)] if waiting else found
+
+
+def _claims(objects: Iterable[dict]) -> list[str]:
+    """Names of claims, with patterns for those that a stateful set makes per replica."""
+    found = []
+    for one in objects:
+        name = one["metadata"]["name"]
+        if one["kind"] == CLAIM:
+            found.append(name)
+        templates = (one.get("spec") or {}).get("volumeClaimTemplates") or []
+        found += [f"{each['metadata']['name']}-{name}-[0-9]*" for each in templates]
+    return sorted(found)
+
+
+def _refuse_hooks(component: str, hooks: Iterable[dict]) -> None:
+    """Hooks run beside what was checked; those of tests never run."""
+    found = [one.get("name") for one in hooks if set(one.get("events") or []) - {"test"}]
+    if found:
+        raise ConfigError(
+            "chart",
+            f"components.{component}: has hooks ({', '.join(map(str, found))}),"
+            " which charts of applications must not have",
+            "make jobs or init containers of them and publish the application again",
+        )
+
+
+def _not_ready(pods: list[dict], sentence: str) -> EdgeError:
+    """The registry's error when pods wait for images, else that of health."""
+    return _objects.pull_trouble(pods) or HealthError("not-healthy", sentence, _objects.CURE)

@@ -1,0 +1,100 @@
+# Copyright: (c) 2026, the Margrave contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Programs that a call starts: under its lock, within a time, and ended with it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import IO
+
+from ansible_collections.margrave.edge.plugins.module_utils._lock import Lock
+
+NOBODY = 65534  # the same number on every Linux
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How a program ended: `code` is None when its time was over."""
+
+    code: int | None
+    out: str
+    err: str
+
+
+@dataclass(frozen=True)
+class Programs:
+    """Starts programs for one call."""
+
+    lock: Lock | None = None
+    safe_point: Callable[[], None] = field(default=lambda: None)
+
+    def run(
+        self,
+        command: list[str],
+        limit: float,
+        environment: Mapping[str, str],
+        handles: tuple[int, ...] = (),
+        as_nobody: bool = False,
+        given: bytes = b"",
+    ) -> Ran:
+        """Run a program to its end; it inherits the open `handles` and the lock, `given` is fed."""
+        drop = as_nobody and os.geteuid() == 0
+        with _scratch() as source, _scratch() as out, _scratch() as err:
+            source.write(given)
+            source.seek(0)
+            process = subprocess.Popen(
+                command,
+                stdin=source,
+                stdout=out,
+                stderr=err,
+                # Nothing of our own environment may leak into what the program reads.
+                env=dict(environment),
+                pass_fds=(*handles, self.lock.handle) if self.lock else handles,
+                start_new_session=True,
+                user=NOBODY if drop else None,
+                group=NOBODY if drop else None,
+                extra_groups=[] if drop else None,
+            )
+            try:
+                code = self._wait(process, limit)
+            finally:
+                if process.poll() is None:
+                    process.kill()
+                    process.wait()
+            return Ran(code, _text(out), _text(err))
+
+    def _wait(self, process: subprocess.Popen, limit: float) -> int | None:
+        if self.lock:
+            self.lock.adopt(process.pid)
+        end = time.monotonic() + limit
+        pause = 0.002
+        while process.poll() is None:
+            self.safe_point()
+            if time.monotonic() > end:
+                return None
+            time.sleep(pause)
+            pause = min(pause * 1.5, 0.05)
+        if self.lock:
+            self.lock.adopt(0)
+        return process.returncode
+
+
+def find(*places: str) -> str | None:
+    """The first of these programs that is on the node."""
+    return next((path for path in places if os.access(path, os.X_OK)), None)
+
+
+def _scratch() -> IO[bytes]:
+    return tempfile.TemporaryFile()
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode("utf-8", "replace")

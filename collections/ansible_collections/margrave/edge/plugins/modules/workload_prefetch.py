@@ -1,0 +1,135 @@
+#!/usr/bin/python
+# Copyright: (c) 2026, the Margrave contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Fetch all that an application needs, before its window opens."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+---
+module: workload_prefetch
+short_description: Fetch all that an application needs, before its window opens
+version_added: 0.1.0
+description:
+  - Checks and unpacks the content, holds it against the policy, and fetches images and charts.
+  - What runs is not touched; M(margrave.edge.workload_install) or M(margrave.edge.workload_update)
+    with the same parameters then has nothing left to fetch.
+  - One release is kept ready; making another one ready drops it, with its images.
+  - Images of V(helm) components are fetched where the node has C(crictl). Elsewhere the kubelet
+    fetches them when it starts pods, and RV(images) tells what that will be.
+author:
+  - The Margrave contributors (@margrave)
+extends_documentation_fragment:
+  - margrave.edge.attributes
+  - margrave.edge.workload
+  - margrave.edge.workload.content
+  - margrave.edge.workload.guard
+seealso:
+  - module: margrave.edge.workload_install
+  - module: margrave.edge.workload_update
+"""
+
+EXAMPLES = r"""
+- name: Have storefront 1.1.0 ready for tonight
+  margrave.edge.workload_prefetch:
+    deployment: 3f2a9c01-6d3e-4b2c-9d4e-0a1b2c3d4e5f
+    name: storefront
+    application: com-example-storefront
+    version: 1.1.0
+    revision: sha256:5886b780446935c6db8ff1c77d264563ff1a5c88366493ac26b988017e0681de
+    components:
+      - name: storefront
+        src: "{{ playbook_dir }}/../examples/apps/storefront/1.1.0/compose"
+        variables:
+          GREETING: hello
+"""
+
+RETURN = r"""
+state:
+  description: V(INSTALLED), V(PREFETCHED), V(DELETED) or V(FAILED).
+  returned: always
+  type: str
+  sample: INSTALLED
+revision:
+  description: The revision that really runs afterwards, or null.
+  returned: always
+  type: str
+  sample: sha256:5886b780446935c6db8ff1c77d264563ff1a5c88366493ac26b988017e0681de
+version:
+  description: The version that really runs afterwards, or null.
+  returned: always
+  type: str
+  sample: 1.1.0
+release:
+  description: The release that really runs afterwards, or null.
+  returned: always
+  type: str
+  sample: 49b2725982c5e0c6e2f3dbfa8c81f5a82f40708777065952e29da51731510bfb
+previous_revision:
+  description: The revision that ran healthy before, or null.
+  returned: always
+  type: str
+  sample: sha256:49b2725982c5e0c6e2f3dbfa8c81f5a82f40708777065952e29da51731510bfb
+rolled_back:
+  description: Whether this call failed and went back to what ran before.
+  returned: always
+  type: bool
+  sample: false
+phase:
+  description: The last phase that began; V(done) after all of them.
+  returned: always
+  type: str
+  sample: done
+components:
+  description: How each component stands.
+  returned: always
+  type: list
+  elements: dict
+  sample: [{name: storefront, state: INSTALLED, error: null}]
+health:
+  description: V(healthy), V(degraded) or V(unknown).
+  returned: always
+  type: str
+  sample: healthy
+images:
+  description: Images of what runs; of a deletion, the images that were removed.
+  returned: always
+  type: list
+  elements: str
+  sample: ["registry.example.com/storefront-web@sha256:5886b780446935c6db8f"]
+volumes_kept:
+  description: Named volumes that a deletion left.
+  returned: always
+  type: list
+  elements: str
+  sample: []
+durations:
+  description: Seconds that each step took.
+  returned: always
+  type: dict
+  sample: {prefetch: 0.1, switch: 0.9, health: 0.4}
+error:
+  description: Why it failed, with C(class), C(code), C(message) and C(cure); null when it did not.
+  returned: always
+  type: dict
+  sample:
+    class: health
+    code: not-healthy
+    message: web is unhealthy
+    cure: "look at the container's log: podman logs"
+"""
+
+from ansible_collections.margrave.edge.plugins.module_utils import _spec
+from ansible_collections.margrave.edge.plugins.module_utils._prefetch import prefetch
+from ansible_collections.margrave.edge.plugins.module_utils._shell import run
+
+
+def main() -> None:
+    """Do it and answer."""
+    run("prefetch", _spec.apply(), prefetch)
+
+
+if __name__ == "__main__":
+    main()
