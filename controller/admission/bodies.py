@@ -110,7 +110,7 @@ class Act(Policies):
         return Action(self.action)
 
 
-_BESIDE: Final[Mapping[str, frozenset[str]]] = {
+BESIDE: Final[Mapping[str, frozenset[str]]] = {
     "update": frozenset({"version", "profile", "parameters", *POLICIES}),
     "rollback": frozenset({"to", "priority", "reason"}),
     "delete": frozenset({"priority", "reason"}),
@@ -149,12 +149,12 @@ def read_create(body: Mapping[str, Any]) -> tuple[Create, list[Finding]]:
 def read_act(body: Mapping[str, Any]) -> tuple[Act, list[Finding]]:
     """The same of an action; a key that its action has no use for is a finding."""
     read, findings = _read(Act, body)
-    useless = read.model_fields_set - _BESIDE[read.action] - _ALWAYS
+    useless = read.model_fields_set - BESIDE[read.action] - _ALWAYS
     findings += [
         Finding(
             pointer([key]),
             f"{read.action} has no use for it",
-            did_you_mean(key, _BESIDE[read.action]),
+            did_you_mean(key, BESIDE[read.action]),
             "unknown-key",
         )
         for key in sorted(useless)

@@ -1,4 +1,4 @@
-"""The API's description, made from the table of routes and the models that read its bodies."""
+"""The API's description, made from the table of routes and the models behind bodies and answers."""
 
 from __future__ import annotations
 
@@ -10,10 +10,15 @@ from pydantic import BaseModel
 
 import margrave
 from controller.access.identity import Role
+from controller.api import described
+from controller.api.described import Described, Many, Text
+from controller.api.routes import Object
+from margrave.schemas import requests
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from controller.api.described import Answer, Schema
     from controller.api.routes import Route
 
 PREFIX: Final = "/api/v1"
@@ -21,6 +26,7 @@ _PARAMETER = re.compile(r"<(?:[a-z]+:)?([a-z_]+)>")
 _BRACES = re.compile(r"\{([a-z_]+)\}")
 _WORD = re.compile(r"[^a-z0-9]+")
 _REF: Final = "#/components/schemas/{model}"
+_PLAIN: Final = Described(Text("application/json"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,108 +43,126 @@ class Door:
 def document(routes: Sequence[Route], doors: Sequence[Door] = ()) -> dict[str, Any]:
     """OpenAPI 3.1."""
     paths: dict[str, Any] = {}
-    schemas: dict[str, Any] = {"Problem": _PROBLEM}
+    models = _Models()
+    problem = models.named(requests.Problem)
     for route in routes:
         path = PREFIX + _PARAMETER.sub(r"{\1}", route.path)
-        paths.setdefault(path, {})[route.method.lower()] = _operation(route, schemas)
+        paths.setdefault(path, {})[route.method.lower()] = _operation(route, models)
     for door in doors:
-        paths.setdefault(door.path, {})[door.method.lower()] = _open(door, schemas)
+        paths.setdefault(door.path, {})[door.method.lower()] = _open(door, models)
     return {
         "openapi": "3.1.0",
         "info": {"title": "Margrave controller", "version": margrave.__version__},
         "paths": paths,
         "components": {
-            "schemas": schemas,
+            "schemas": models.schemas,
+            "responses": {
+                "Problem": {
+                    "description": "a refusal, with its cure",
+                    "content": {"application/problem+json": {"schema": problem}},
+                }
+            },
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
         "security": [{"token": []}],
     }
 
 
-def _operation(route: Route, schemas: dict[str, Any]) -> dict[str, Any]:
+class _Models:
+    """Schemas of models by name, each once."""
+
+    def __init__(self) -> None:
+        self.schemas: dict[str, Schema] = {}
+
+    def named(self, model: type[BaseModel], mode: str = "serialization") -> Schema:
+        """A reference to the model's schema."""
+        name = model.__name__
+        if name not in self.schemas:
+            kind: Any = mode
+            schema = model.model_json_schema(ref_template=_REF, by_alias=True, mode=kind)
+            for part, below in schema.pop("$defs", {}).items():
+                self.schemas.setdefault(part, below)
+            self.schemas[name] = schema
+        return {"$ref": _REF.format(model=name)}
+
+    def answer(self, answer: Answer) -> dict[str, Any] | None:
+        """The content of an answer; None of an empty one."""
+        if isinstance(answer, Text):
+            return {answer.media: {}}
+        if isinstance(answer, Many):
+            items = {"type": "array", "items": self.named(answer.item)}
+            schema: Schema = {
+                "type": "object",
+                "required": ["items", "next"],
+                "properties": {"items": items, "next": {"type": ["string", "null"]}},
+            }
+            return {"application/json": {"schema": schema}}
+        if isinstance(answer, described.Nothing):
+            return None
+        return {"application/json": {"schema": self.named(answer)}}
+
+
+def _operation(route: Route, models: _Models) -> dict[str, Any]:
     needed = "the site's runner" if route.needs is Role.SITE else f"role {route.needs}"
+    told = described.TABLE.get((route.method, route.path), _PLAIN)
     made: dict[str, Any] = {
         "operationId": route.name,
         "summary": route.says,
         "description": f"Needs {needed}.",
-        "responses": _responses(route.status),
+        **_parameters(_PARAMETER.findall(route.path), told),
+        "responses": _responses(route.status, told, models),
     }
-    names = _PARAMETER.findall(route.path)
-    if names:
-        made["parameters"] = _in_path(names)
-    if route.body is not None:
-        made["requestBody"] = _json(_body(route.body, schemas))
+    own = told.body if route.body is None or isinstance(route.body, Object) else (route.body,)
+    if own:
+        shapes = [models.named(one, "validation") for one in own]
+        schema = shapes[0] if len(shapes) == 1 else {"anyOf": shapes}
+        needed_body = route.body is Object.REQUIRED or _has_required(own)
+        made["requestBody"] = {
+            "required": needed_body,
+            "content": {"application/json": {"schema": schema}},
+        }
     return made
 
 
-def _open(door: Door, schemas: dict[str, Any]) -> dict[str, Any]:
+def _open(door: Door, models: _Models) -> dict[str, Any]:
+    told = described.DOORS.get(door.path, _PLAIN)
     made: dict[str, Any] = {
         "operationId": f"open_{door.method.lower()}_{_WORD.sub('_', door.path).strip('_')}",
         "summary": door.says,
         "security": [],
-        "responses": _responses(door.status),
+        **_parameters(_BRACES.findall(door.path), told),
+        "responses": _responses(door.status, told, models),
     }
-    if names := _BRACES.findall(door.path):
-        made["parameters"] = _in_path(names)
     if door.body is not None:
-        made["requestBody"] = _json(_body(door.body, schemas))
+        content = {"application/json": {"schema": models.named(door.body, "validation")}}
+        made["requestBody"] = {"required": True, "content": content}
     return made
 
 
-def _responses(status: int) -> dict[str, Any]:
-    problem = {"application/problem+json": {"schema": {"$ref": _ref("Problem")}}}
-    return {
-        str(status): {"description": "as asked"},
-        "default": {"description": "a problem", "content": problem},
-    }
+def _responses(status: int, told: Described, models: _Models) -> dict[str, Any]:
+    empty = isinstance(told.answer, described.Nothing)
+    found: dict[str, Any] = {}
+    for code, answer in {204 if empty else status: told.answer, **told.also}.items():
+        content = models.answer(answer)
+        found[str(code)] = {"description": "as asked", **({"content": content} if content else {})}
+    found["default"] = {"$ref": "#/components/responses/Problem"}
+    return found
 
 
-def _in_path(names: Sequence[str]) -> list[dict[str, Any]]:
-    text = {"type": "string"}
-    return [{"name": name, "in": "path", "required": True, "schema": text} for name in names]
+def _parameters(names: Sequence[str], told: Described) -> dict[str, Any]:
+    """In the path, the query and the headers; nothing where there are none."""
+    text: Schema = {"type": "string", "minLength": 1}
+    made = [_parameter(name, "path", text, required=True) for name in names]
+    made += [_parameter(name, "query", schema) for name, schema in told.asks.items()]
+    made += [_parameter(name, "header", schema) for name, schema in told.headers.items()]
+    return {"parameters": made} if made else {}
 
 
-def _json(schema: dict[str, Any]) -> dict[str, Any]:
-    return {"content": {"application/json": {"schema": schema}}}
+def _parameter(
+    name: str, where: str, schema: Mapping[str, Any], *, required: bool = False
+) -> dict[str, Any]:
+    return {"name": name, "in": where, "required": required, "schema": dict(schema)}
 
 
-def _body(body: object, schemas: dict[str, Any]) -> dict[str, Any]:
-    if not isinstance(body, type) or not issubclass(body, BaseModel):
-        return {"type": "object"}
-    name = body.__name__
-    if name not in schemas:
-        schema = body.model_json_schema(ref_template=_REF)
-        schemas.update(schema.pop("$defs", {}))
-        schemas[name] = schema
-    return {"$ref": _ref(name)}
-
-
-def _ref(name: str) -> str:
-    return _REF.format(model=name)
-
-
-_PROBLEM: Final = {
-    "type": "object",
-    "required": ["type", "title", "status", "detail", "errors"],
-    "properties": {
-        "type": {"type": "string"},
-        "title": {"type": "string"},
-        "status": {"type": "integer"},
-        "detail": {"type": "string"},
-        "cure": {"type": "string"},
-        "request_id": {"type": "string"},
-        "errors": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "required": ["pointer", "code", "detail"],
-                "properties": {
-                    "pointer": {"type": "string"},
-                    "code": {"type": "string"},
-                    "detail": {"type": "string"},
-                    "cure": {"type": "string"},
-                },
-            },
-        },
-    },
-}
+def _has_required(models: Sequence[Any]) -> bool:
+    return all(any(one.is_required() for one in each.model_fields.values()) for each in models)

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from flask import Blueprint, Response, json
+from flask import Blueprint, Response, json, request
 
 from controller.access.identity import Role
-from controller.api import bodies, guard
+from controller.api import bodies, described, guard
 from controller.api.call import Call, Reply
+from controller.api.problems import invalid
+from margrave.findings import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -67,6 +69,7 @@ def _view(parts: Parts, route: Route) -> Callable[..., Response]:
     def view(**path: str) -> Response:
         who = guard.identify(parts)
         _require(who, route, path)
+        _check_query(route)
         body = _body(route)
         given = path if body is None else {**path, "body": body}
         return respond(route.handler(Call(parts, who), **given), route.status)
@@ -80,6 +83,18 @@ def _require(who: Identity, route: Route, path: dict[str, str]) -> None:
         guard.require(who, Role.SITE, site)
         return
     guard.require(who, route.needs, site)
+
+
+def _check_query(route: Route) -> None:
+    """422 for a text that is longer than anything it could be compared with."""
+    told = described.TABLE.get((route.method, route.path))
+    findings = [
+        Finding(f"/{name}", "is too long", f"{described.TEXT_LIMIT} characters at most")
+        for name, schema in (told.asks if told else {}).items()
+        if len(request.args.get(name, "")) > schema.get("maxLength", len(request.url))
+    ]
+    if findings:
+        raise invalid(findings)
 
 
 def _body(route: Route) -> Any:

@@ -1,15 +1,20 @@
-"""A batch of reports as it is told rightly: for schemas and types, not for reading.
+"""Bodies as they are told rightly, for schemas and types; what reads them takes them apart itself.
 
-The reader takes an event whatever it holds, for one bad event must not block the line.
+Of a batch of reports the reader takes an event whatever it holds, for one bad event must not block
+the line; sources and sites are checked by the rooms that keep them, all findings at once.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from controller.api import bodies
 from controller.reports import messages
+from margrave.names import LABEL
+
+Name = Annotated[str, Field(pattern=f"^{LABEL}$")]
 
 
 class Event(messages.Message):
@@ -80,3 +85,32 @@ class Batch(messages.Batch):
         | CommandEvent
         | LogEvent
     ]
+
+
+class NewSource(bodies.Body):
+    """The body of POST app-sources."""
+
+    name: Name
+    url: Annotated[str, Field(min_length=1)]
+    ref: str | None = None
+    path: str | None = None
+    credentials: str | None = None
+
+
+class SitePatch(bodies.Body):
+    """The body of PATCH sites/{site}: a JSON merge patch of the site's document."""
+
+    labels: dict[str, Any] | None = None
+    timezone: str | None = None
+    windows: list[dict[str, Any]] | None = None
+    policy: dict[str, Any] | None = None
+    paused: dict[str, Any] | None = None
+    drain: bool | None = None
+    nodes: dict[str, Any] | None = None
+    defaults: dict[str, Any] | None = None
+
+
+class NewSite(SitePatch):
+    """The body of POST sites: the name, and whatever its document says from the beginning."""
+
+    name: Name

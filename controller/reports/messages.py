@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from controller.store.words import CommandState, OperationState
 from margrave.lifecycle import Kind, Outcome, State
@@ -17,7 +17,14 @@ def _aware(at: datetime) -> datetime:
     return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
-Time = Annotated[datetime, AfterValidator(_aware)]
+def _written(at: object) -> object:
+    """A number would be read as seconds since 1970, and nobody would notice."""
+    if isinstance(at, datetime) or (isinstance(at, str) and at[:5].endswith("-")):
+        return at
+    raise ValueError("is no time (write RFC 3339: 2026-03-01T12:00:00Z)")
+
+
+Time = Annotated[datetime, BeforeValidator(_written), AfterValidator(_aware)]
 Label = Annotated[str, Field(pattern=f"^{LABEL}$")]
 Uuid = Annotated[str, Field(pattern=f"^{UUID}$"), AfterValidator(str.lower)]
 Digest = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]

@@ -45,7 +45,7 @@ class Run(BaseModel):
     tool: Word
     user: Annotated[str, Field(min_length=1, max_length=100)]
     playbook: Word
-    results: Annotated[list[RunResult], Field(max_length=10_000)]
+    results: Annotated[list[RunResult], Field(max_length=2_000)]
 
 
 def take(intake: Intake, session: Session, site: str, run: Run) -> dict[str, Any]:
