@@ -13,6 +13,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from lab import kubernetes
 from lab import ssh as way
 from lab.commands import environment
 from lab.engines import Engine
@@ -46,12 +47,14 @@ def up(name: str, nodes: int | None, named: tuple[str, ...], engine: str | None)
     """Make a lab, or start again what has stopped in it."""
     started = time.monotonic()
     made = Lab(name)
-    made.up(
-        named,
-        count=nodes,
-        engine=Engine(engine) if engine else None,
-        progress=lambda text: click.echo(f"==> {text}", err=True),
-    )
+
+    def tell(text: str) -> None:
+        click.echo(f"==> {text}", err=True)
+
+    there = made.up(named, count=nodes, engine=Engine(engine) if engine else None, progress=tell)
+    for node in there:
+        if node.engine is Engine.KUBERNETES:
+            kubernetes.install(made, node.name, tell)
     _show(made.nodes(), as_json=False)
     click.echo(f"Lab {name} is up ({time.monotonic() - started:.1f} s).", err=True)
     click.echo(

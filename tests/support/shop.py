@@ -37,6 +37,7 @@ class Shop:
     lab: Lab
     folder: Path
     packages: dict[str, Path]
+    node: str = NODE
     deployment: str = field(default_factory=lambda: str(uuid.uuid4()))
     runner: str = field(default_factory=lambda: str(uuid.uuid4()))
 
@@ -93,7 +94,7 @@ class Shop:
         name = uuid.uuid4().hex
         answers, playbook = self.folder / f"{name}.answers", self.folder / f"{name}.json"
         playbook.write_text(json.dumps([_play(steps, answers)]))
-        node = self.lab.node(NODE)
+        node = self.lab.node(self.node)
         environment = {
             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
             "HOME": str(self.folder),
@@ -114,20 +115,20 @@ class Shop:
 
     def ssh(self, command: str) -> str:
         """What a command on the node prints."""
-        return self.lab.ssh(NODE, command, check=True).stdout
+        return self.lab.ssh(self.node, command, check=True).stdout
 
     def page(self) -> dict[str, Any]:
         """What the storefront answers from outside of the node."""
-        url = f"http://{self.lab.node(NODE).address}:8000/"
+        url = f"http://{self.lab.node(self.node).address}:8000/"
         with urllib.request.urlopen(url, timeout=5) as answer:
             return json.load(answer)
 
     def clean(self) -> None:
         """Leave the node as it was."""
-        clean(self.lab, NODE)
+        clean(self.lab, self.node)
 
 
-def clean(lab: Lab, node: str) -> None:
+def clean(lab: Lab, node: str, engine: str = "podman") -> None:
     """Leave a node as it was before anything was deployed to it."""
     lab.ssh(
         node,
@@ -135,13 +136,13 @@ def clean(lab: Lab, node: str) -> None:
             """
             for kind in container network volume; do
               case $kind in container) all=-aq;; *) all=-q;; esac
-              podman $kind ls $all --filter label=margrave.deployment |
-                xargs -r podman $kind rm -f >/dev/null
+              ENGINE $kind ls $all --filter label=margrave.deployment |
+                xargs -r ENGINE $kind rm -f >/dev/null
             done
-            podman rm -f foreign >/dev/null 2>&1
+            ENGINE rm -f foreign >/dev/null 2>&1
             rm -rf /var/lib/margrave/* /run/margrave
             """
-        ),
+        ).replace("ENGINE", engine),
         check=True,
     )
 

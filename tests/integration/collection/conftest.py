@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lab import Lab
+from lab import Engine, Lab, kubernetes
+from tests.support import charts
 from tests.support.shop import Shop
 
 INDEX = "application/vnd.oci.image.index.v1+json"
@@ -72,3 +73,23 @@ def shop(lab: Lab, packages: dict[str, Path], tmp_path: Path) -> Iterator[Shop]:
     shop.clean()
     yield shop
     shop.clean()
+
+
+@pytest.fixture(scope="session")
+def kubernetes_node(lab: Lab) -> str:
+    """A node of the shared lab with Kubernetes and Helm; made when first asked for."""
+    lab.up(["kube-1"], engine=Engine.KUBERNETES)
+    kubernetes.install(lab, "kube-1")
+    return "kube-1"
+
+
+@pytest.fixture(scope="session")
+def chart_folders(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Charts of three versions of the storefront; the last is never healthy."""
+    folder = tmp_path_factory.mktemp("charts")
+    return {
+        version: charts.write_chart(
+            folder / version, version, _resolved(lab, "storefront-web", version)
+        )
+        for version in ("1.0.0", "1.1.0", "1.2.0")
+    }
