@@ -13,12 +13,10 @@ from typing import Any, Final
 import click
 
 from margrave import durations
-from margrave.errors import Conflict, MargraveError, NotFound, Refused, Unreachable
 from runner import settings
 from runner.socket_client import ask
 
 SOCKET: Final = "runner.sock"
-_EXITS: Final = ((NotFound, 3), (Conflict, 5), (Refused, 5), (Unreachable, 6), (MargraveError, 1))
 
 config_option = click.option(
     "--config", metavar="FILE", help="The configuration; ./margrave.toml when left out."
@@ -28,18 +26,7 @@ format_option = click.option(
 )
 
 
-class _Group(click.Group):
-    """Tells what the product refuses in plain lines, with the exit code that belongs to it."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except MargraveError as error:
-            click.echo(f"Error: {error}", err=True)
-            ctx.exit(next(code for kind, code in _EXITS if isinstance(error, kind)))
-
-
-@click.group(cls=_Group)
+@click.group()
 def runner() -> None:
     """The site runner of this machine."""
 

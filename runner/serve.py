@@ -19,6 +19,7 @@ from waitress.server import create_server
 from margrave.errors import Conflict, Refused
 from runner import app
 from runner.execute import AnsibleExecutor
+from runner.notify import Systemd
 from runner.settings import RunnerSettings
 from runner.tls_server import TlsServer
 
@@ -82,8 +83,12 @@ def _run(runner: app.Runner, settings: RunnerSettings, stopping: threading.Event
         for thread in threads:
             thread.start()
         _log.info("site %s: serving on %s", settings.site.name, settings.http.bind)
+        systemd = Systemd()
+        systemd.say("READY=1", f"STATUS=site {settings.site.name} on {settings.http.bind}")
+        systemd.watch(runner.work.reconciler.alive, stopping)
         stopping.wait()
         _log.info("stopping")
+        systemd.say("STOPPING=1")
         for _, stop in runner.threads().values():
             stop()
         runner.ground.executor.stop()

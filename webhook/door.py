@@ -91,11 +91,13 @@ def door(
     sink: Callable[[Push], None],
     now: Callable[[], float] = time.time,
     deliveries: Deliveries | None = None,
+    count: Callable[[str], None] = lambda _: None,
 ) -> Blueprint:
     """A blueprint with POST /hooks/git that calls the sink once per push to the branch.
 
     `secrets` are all valid at once (rotation needs two); a callable is asked at each delivery.
     Without a secret every delivery is refused. What was taken is found in `deliveries` by its id.
+    `count` hears of each answer: accepted, duplicate, ignored, pong or refused.
     """
     ask = secrets if callable(secrets) else lambda: secrets
     follow = repositories if callable(repositories) else lambda: repositories
@@ -107,7 +109,9 @@ def door(
         try:
             status, body = inside.take(_delivery(inside.now()))
         except Turned as turned:
+            count("refused")
             return answer(turned)
+        count(body["status"])
         response = jsonify(body)
         response.status_code = status
         return response

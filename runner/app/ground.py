@@ -8,6 +8,7 @@ from typing import Any
 
 from margrave import durations
 from runner.execute import AnsibleExecutor
+from runner.instruments import Instruments
 from runner.nodes import Beats, beacon_file, own_key, with_beacon
 from runner.ports import Clock, Executor, Node, NodeStatus, Target
 from runner.settings import RunnerSettings
@@ -23,6 +24,7 @@ class Ground:
         self.settings = settings
         self.folder = settings.state.dir
         self.clock = clock
+        self.instruments = Instruments()
         self.store = Store(self.folder, clock)
         with self.store.write() as tx:
             site.identity_of(tx)

@@ -12,9 +12,11 @@ from runner.app.ground import Ground
 from runner.app.line import Line
 from runner.app.work import Work
 from runner.desk import Desk
+from runner.instruments import BEATS, WEBHOOKS
 from runner.nodes import Came, Onboard, beacon_file
 from runner.outbox.client import Controller
 from runner.ports import Clock, Executor, utc_now
+from runner.reconcile.outcomes import told
 from runner.settings import RunnerSettings
 from runner.web import admin, beats, hooks, public
 from runner.web.status import Status
@@ -76,8 +78,9 @@ def build(
         store=ground.store,
         node_status=ground.status,
         last_tick=lambda: work.reconciler.last_tick,
-        git=lambda: repr(work.watch.last),
+        git=lambda: told(work.watch.last),
         trouble=line.trouble if line else lambda: "",
+        instruments=ground.instruments,
     )
     deliveries = webhook.Deliveries()
     token = settings.http.token
@@ -89,12 +92,14 @@ def build(
             lambda _: work.git.hint(),
             lambda: clock().timestamp(),
             deliveries,
+            lambda result: ground.instruments.count(WEBHOOKS, result),
         ),
         hooks.lookup(deliveries, lambda: work.looked_at, status, token),
         beats.door(
             lambda *given: ground.beats.take(Came(*given)),
             clock,
             int(ground.beat.total_seconds()),
+            lambda result: ground.instruments.count(BEATS, result),
         ),
     )
     return Runner(

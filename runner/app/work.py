@@ -12,6 +12,7 @@ from margrave import durations
 from margrave.errors import Unreachable
 from margrave.secret import Secret
 from runner.app.ground import Ground
+from runner.instruments import GIT, GIT_SECONDS
 from runner.nodes import News
 from runner.ports import NodeStatus
 from runner.reconcile.inspection import INSPECT_SECONDS, Inspection
@@ -20,7 +21,7 @@ from runner.reconcile.limits import narrowed
 from runner.reconcile.loop import Reconciler, Repeater
 from runner.reconcile.observe import Observer
 from runner.reconcile.operations import Dispatch, Operations
-from runner.reconcile.outcomes import Waiting
+from runner.reconcile.outcomes import Waiting, told
 from runner.reconcile.sensitive import Secrets, Sensitive
 from runner.reconcile.steps import Parts
 from runner.reconcile.tidy import EVERY_SECONDS, tidy
@@ -47,7 +48,12 @@ class Work:
         self.source = _source(settings, sealed)
         self.watch = Watch(store, self.source)
         self.observer = Observer(
-            store, ground.executor, ground.target, ground.status, self.woken.set
+            store,
+            ground.executor,
+            ground.target,
+            ground.status,
+            self.woken.set,
+            ground.instruments,
         )
         secrets = Secrets(
             settings.secrets.dir,
@@ -66,6 +72,7 @@ class Work:
             release_of=secrets.release_of,
             policy=lambda document: narrowed(document, own_policy),
             wake=self.woken.set,
+            instruments=ground.instruments,
         )
         parts = Parts(
             site=settings.site.name,
@@ -76,7 +83,8 @@ class Work:
             release_of=secrets.release_of,
             is_active=lambda node, now: ground.status_at(node, now) is NodeStatus.ACTIVE,
         )
-        self.reconciler = Reconciler(parts, ground.clock, self.woken)
+        self.reconciler = Reconciler(parts, ground.clock, self.woken, ground.instruments)
+        self._instruments = ground.instruments
         self.looked_at: datetime | None = None  # when the newest answer of Git was asked for
         self._clock = ground.clock
         self.git = Repeater(
@@ -123,7 +131,10 @@ class Work:
 
     def _look(self, hinted: bool) -> None:
         before, began = self.watch.desired(), self._clock()
-        outcome = self.watch.look(hinted=hinted)
+        kind = "fetch" if hinted else "poll"
+        with self._instruments.timed(GIT_SECONDS, kind):
+            outcome = self.watch.look(hinted=hinted)
+        self._instruments.count(GIT, kind, told(outcome)["state"])
         if isinstance(outcome, Waiting):
             raise Unreachable(outcome.reason)
         self.looked_at = began

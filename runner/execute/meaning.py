@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from margrave.error_classes import ErrorClass
@@ -25,9 +25,11 @@ class Trouble:
     message: str
     cure: str
 
+    shown: bool = False  # whether what Ansible said is told too; the operation's log always has it
+
     def as_error(self, found: str) -> dict[str, str]:
         """The error object of the contracts; what Ansible said stands behind our words."""
-        told = f"{self.message}: {found}" if found else self.message
+        told = f"{self.message}: {found}" if found and self.shown else self.message
         return {"class": self.cls.value, "code": self.code, "message": told, "cure": self.cure}
 
 
@@ -71,6 +73,14 @@ TROUBLES: Final = (
         "install Python 3.9 or newer on the node",
     ),
 )
+# ssh's own words for why a node does not answer, and ours.
+SILENCE: Final = (
+    (r"No route to host|Network is unreachable", "no route leads to it"),
+    (r"Connection refused", "nothing listens at its SSH port"),
+    (r"Could not resolve|Name or service not known", "its address is no name that is known here"),
+    (r"timed out|Timeout", "nothing came back in time"),
+    (r"Connection (?:closed|reset)|closed by|Broken pipe|kex_exchange", "the connection was cut"),
+)
 UNREACHABLE: Final = Trouble(
     "", ErrorClass.LINK, "unreachable", "the node does not answer", "check its power and network"
 )
@@ -80,6 +90,7 @@ CRASHED: Final = Trouble(
     "module-crashed",
     "the module ended without a result",
     "report it, with the operation's log",
+    shown=True,
 )
 KILLED: Final = Trouble(
     "",
@@ -87,6 +98,7 @@ KILLED: Final = Trouble(
     "module-killed",
     "the module was killed on the node",
     "the same operation is taken up again; its fence tells how far it came",
+    shown=True,
 )
 DEADLINE: Final = Trouble(
     "",
@@ -101,6 +113,7 @@ RUN_ENDED: Final = Trouble(
     "run-ended",
     "Ansible ended without a result for this node",
     "the same operation is taken up again; its fence tells how far it came",
+    shown=True,
 )
 STOPPED: Final = Trouble(
     "",
@@ -156,7 +169,16 @@ def _error(res: Mapping[str, Any], otherwise: Trouble) -> dict[str, str]:
         str(res[key]) for key in ("msg", "module_stderr", "module_stdout") if res.get(key)
     )
     trouble = next((one for one in TROUBLES if re.search(one.pattern, said)), otherwise)
+    if trouble is UNREACHABLE:
+        why = next((words for pattern, words in SILENCE if re.search(pattern, said)), "")
+        trouble = replace(trouble, shown=True)
+        return trouble.as_error(why)
     return trouble.as_error(_shown(said))
+
+
+def raw(res: Mapping[str, Any]) -> str:
+    """What Ansible itself said of an errand that did not end well, for the log; often nothing."""
+    return "" if _is_error(res.get("error")) else _shown(str(res.get("msg") or ""))
 
 
 def _was_killed(res: Mapping[str, Any]) -> bool:

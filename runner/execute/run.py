@@ -128,6 +128,8 @@ class Run:
         errand = self._by_host.get(str(details.get("host", "")))
         if errand is not None and kind in ENDINGS:
             status, data = meaning.read(kind, details.get("res") or {})
+            if status is not Status.OK and (said := meaning.raw(details.get("res") or {})):
+                self._on_line(errand.key, said)
             self._on_line(errand.key, meaning.told(status, data))
             self._settle(errand.key, status, data)
         elif errand is not None and kind == "runner_on_start":

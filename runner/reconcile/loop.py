@@ -8,11 +8,13 @@ from __future__ import annotations
 import logging
 import random
 import threading
+import time
 from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
 from margrave.errors import MargraveError
+from runner.instruments import TICKS, Instruments
 from runner.ports import Clock
 from runner.reconcile.outcomes import Again, Outcome, Waiting
 from runner.reconcile.steps import STEPS, Parts, Tick
@@ -25,13 +27,23 @@ _LONGEST_REST: Final = 30.0
 _SHORTEST_REST: Final = 0.02
 _AFTER_A_DEFECT: Final = 5.0
 _ROUNDS_OF_ONCE: Final = 200
+# A turn is a few queries and a plan: after so many seconds it is not slow, it hangs.
+_HANGS: Final = 180.0
 
 
 class Reconciler:
     """Ticks when something happened, or when something becomes due."""
 
-    def __init__(self, parts: Parts, clock: Clock, woken: threading.Event) -> None:
+    def __init__(
+        self,
+        parts: Parts,
+        clock: Clock,
+        woken: threading.Event,
+        instruments: Instruments | None = None,
+    ) -> None:
         self._parts = parts
+        self._instruments = instruments or Instruments()
+        self._pulse = time.monotonic()
         self._clock = clock
         self._woken = woken
         self._stopping = threading.Event()
@@ -44,7 +56,7 @@ class Reconciler:
 
     def tick(self) -> tuple[Tick, float]:
         """Walk the steps once; what was found, and after how many seconds to look again."""
-        with self.turn:
+        with self.turn, self._instruments.timed(TICKS):
             tick = Tick(self._parts)
             rest = _LONGEST_REST
             for step in STEPS:
@@ -75,6 +87,7 @@ class Reconciler:
         while not self._stopping.is_set():
             self._woken.wait(rest)
             self._woken.clear()
+            self._pulse = time.monotonic()
             if self._stopping.is_set():
                 return
             try:
@@ -83,6 +96,10 @@ class Reconciler:
                 # A defect must not end the site's care: it is told, and the next tick tries again.
                 _log.exception("a tick failed; the next one follows in %s s", _AFTER_A_DEFECT)
                 rest = _AFTER_A_DEFECT
+
+    def alive(self) -> bool:
+        """Whether the loop still turns: it rests for half a minute at most."""
+        return time.monotonic() - self._pulse < _HANGS
 
     def stop(self) -> None:
         """End `run` at its next turn."""

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from margrave.lifecycle import WORKING, State
+from runner.instruments import DRIFT, Instruments
 from runner.ports import Executor, Node, NodeStatus, Observation, Status, Target
 from runner.reconcile import claims
 from runner.store import Placement, Store, operations, placements, site, transitions
@@ -30,6 +31,7 @@ class Observer:
         target: Callable[[Node], Target],
         freshness: Freshness,
         wake: Callable[[], None],
+        instruments: Instruments | None = None,
     ) -> None:
         self._store = store
         self._nodes = Nodes(store)
@@ -37,6 +39,7 @@ class Observer:
         self._target = target
         self._freshness = freshness
         self._wake = wake
+        self._instruments = instruments or Instruments()
         self._lock = threading.Lock()
         self._found: dict[str, Observation] = {}
         self._back: set[str] = set()
@@ -87,6 +90,8 @@ class Observer:
                     current = placements.find(tx, one.deployment, one.node)
                     if current == one:
                         transitions.note(tx, one, **change)
+                        if change.get("drift") and not one.drift:
+                            self._instruments.count(DRIFT)
 
     def _note_life(self, node: Node, observation: Observation) -> None:
         if observation.status in (Status.OK, Status.FAILED):

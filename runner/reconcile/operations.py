@@ -21,6 +21,7 @@ from margrave.errors import MargraveError
 from margrave.lifecycle import WORKING_STATE, Kind, State
 from margrave.planner import effective
 from margrave.planning import Step
+from runner.instruments import OPERATION_SECONDS, OPERATIONS, ROLLBACKS, Instruments
 from runner.ports import Call, Executor, Node, Result, Status, Target
 from runner.reconcile import arguments, view
 from runner.reconcile.beginning import Goal, new_placement, noted, reason_of
@@ -65,6 +66,7 @@ class Operations:
         policy: Callable[[SiteDocument], Mapping[str, Any]],
         wake: Callable[[], None],
         jitter: Jitter = random.random,
+        instruments: Instruments | None = None,
     ) -> None:
         self._store = store
         self._executor = executor
@@ -75,6 +77,7 @@ class Operations:
         self._policy = policy
         self._wake = wake
         self._jitter = jitter
+        self._instruments = instruments or Instruments()
         self._sent: dict[str, datetime] = {}  # when each running call was handed over
 
     def begin(self, steps: Sequence[Step], nodes: Mapping[str, Node]) -> int:
@@ -142,11 +145,24 @@ class Operations:
             assert placement is not None, "an operation has a placement"
             extensions = self._extensions(operation.deployment)
             case = Case(placement, operation, result, extensions, tx.now, self._jitter)
-            self._write(tx, case, settle(case))
+            settlement = settle(case)
+            self._write(tx, case, settlement)
+        if settlement.to is not None:
+            self._count(case, settlement)
         # Only now: while it is running and not among the sent, it would be called again.
         if self._sent.get(result.operation) is sent:
             self._sent.pop(result.operation, None)
         self._wake()
+
+    def _count(self, case: Case, settlement: Settlement) -> None:
+        one, error = case.operation, settlement.operation.get("error") or {}
+        result, cls = str(settlement.operation["state"]), str(error.get("class") or "")
+        self._instruments.count(OPERATIONS, one.kind, result, cls)
+        seconds = (case.now - one.started_at).total_seconds()
+        self._instruments.observe(OPERATION_SECONDS, seconds, one.kind)
+        if one.kind is Kind.ROLLBACK and result == OperationState.SUCCEEDED:
+            why = (case.placement.error or {}).get("class") or "cancelled"
+            self._instruments.count(ROLLBACKS, str(why))
 
     def _write(self, tx: Transaction, case: Case, settlement: Settlement) -> None:
         rows.change(tx, case.operation.id, **settlement.operation)

@@ -34,3 +34,9 @@ class Stalled:
 
 
 Outcome = Done | Again | Waiting | Stalled
+
+
+def told(outcome: Outcome) -> dict[str, str]:
+    """The outcome as a status shows it: its word, and the reason where there is one."""
+    reason = outcome.reason if isinstance(outcome, (Waiting, Stalled)) else ""
+    return {"state": type(outcome).__name__.lower(), "reason": reason}

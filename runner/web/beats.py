@@ -16,7 +16,9 @@ LIMIT: Final = 16 * 1024
 Take = Callable[[str, str, str, bytes], datetime]  # node, time, signature, body
 
 
-def door(take: Take, clock: Clock, interval: int) -> Blueprint:
+def door(
+    take: Take, clock: Clock, interval: int, count: Callable[[str], None] = lambda _: None
+) -> Blueprint:
     """A blueprint that counts beats which are believed, and tells all others why they are not."""
     blueprint = Blueprint("beats", __name__)
 
@@ -32,7 +34,10 @@ def door(take: Take, clock: Clock, interval: int) -> Blueprint:
                 request.get_data(cache=False),
             )
         except MargraveError as error:
-            return _problem(401 if isinstance(error, Refused) else 400, error, clock())
+            refused = isinstance(error, Refused)
+            count("refused" if refused else "unreadable")
+            return _problem(401 if refused else 400, error, clock())
+        count("taken")
         return jsonify(time=_milliseconds(came), interval=interval)
 
     return blueprint

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from margrave import __version__
 from margrave.lifecycle import State
+from runner.instruments import PREFIX, Instruments, head
 from runner.ports import Node, NodeStatus
-from runner.store import Store, nodes, operations, outbox, placements, site
+from runner.store import OperationState, Store, nodes, operations, outbox, placements, site
 from runner.store.resources import (
     moment,
     node_resource,
@@ -21,6 +23,14 @@ from runner.store.resources import (
 )
 
 _LATEST: Final = 20
+# Without room for a few transactions and logs nothing can be written down, so nothing is begun.
+_LEAST_FREE: Final = 64 * 1024 * 1024
+# A tick rests at most half a minute: one that did not come for so long hangs.
+_LONGEST_PAUSE: Final = timedelta(minutes=5)
+
+
+def _at_rest() -> Mapping[str, Any]:
+    return {"state": "waiting", "reason": "Git was not asked yet"}
 
 
 @dataclass(frozen=True)
@@ -30,9 +40,10 @@ class Status:
     site: str
     store: Store
     node_status: Callable[[Node], NodeStatus]
-    last_tick: Callable[[], datetime | None]
-    git: Callable[[], str]
-    trouble: Callable[[], str]  # why the controller is not reached; empty when it is
+    last_tick: Callable[[], datetime | None] = lambda: None
+    git: Callable[[], Mapping[str, Any]] = _at_rest
+    trouble: Callable[[], str] = str  # why the controller is not reached; empty when it is
+    instruments: Instruments = field(default_factory=Instruments)
 
     def value(self) -> dict[str, Any]:
         """The whole status."""
@@ -43,7 +54,7 @@ class Status:
         return {
             "site": {"name": self.site, **site_resource(held)},
             "runner": {"id": who.runner, "epoch": who.epoch, "version": __version__},
-            "git": self.git(),
+            "git": dict(self.git()),
             "controller": {"trouble": self.trouble(), "reports_waiting": waiting},
             "last_tick": moment(self.last_tick()),
             "nodes": [node_resource(one) | {"status": self.node_status(one)} for one in known],
@@ -56,40 +67,81 @@ class Status:
         with self.store.read() as tx:
             return site_resource(site.site_state(tx))
 
-    def unready(self) -> str:
-        """Why the runner is not ready; empty when it is."""
+    def readiness(self) -> dict[str, Any]:
+        """Whether the site is looked after, and each part that is ill.
+
+        Git, a halted commit and the controller are told and fail nothing: the site goes on with
+        what it has, and nobody would be helped by a runner that is taken out of service for them.
+        """
         with self.store.read() as tx:
             held = site.site_state(tx)
-        return f"stood down: {held.stood_down}" if held.stood_down else ""
+        free = shutil.disk_usage(self.store.path.parent).free
+        last = self.last_tick()
+        late = last is not None and self.store.clock() - last > _LONGEST_PAUSE
+        git = self.git()
+        failing = [
+            ("claim", f"stood down: {held.stood_down}" if held.stood_down else ""),
+            ("disk", f"{free // 1024**2} MiB free below the state folder" if _tight(free) else ""),
+            ("ticks", f"the last one was at {moment(last)}" if late else ""),
+        ]
+        ill = [
+            ("git", str(git["reason"]) if git["state"] in ("waiting", "stalled") else ""),
+            ("halted", str((held.halted or {}).get("reason", ""))),
+            ("controller", self.trouble()),
+        ]
+        reason = next((detail for _, detail in failing if detail), "")
+        return {
+            "status": "failing" if reason else "ok",
+            "reason": reason,
+            "checks": [
+                {"name": name, "ok": not detail, "detail": detail or "ok"}
+                for name, detail in (*failing, *ill)
+            ],
+        }
 
     def metrics(self) -> str:
         """The metrics as Prometheus reads them."""
-        return "".join(f"{line}\n" for line in self._metric_lines())
+        lines = (*self._gauges(), *self.instruments.lines())
+        return "".join(f"{line}\n" for line in lines)
 
-    def _metric_lines(self) -> Iterator[str]:
+    def _gauges(self) -> Iterator[str]:
         with self.store.read() as tx:
-            held, known = site.site_state(tx), nodes.all_nodes(tx)
-            states = Counter(one.state for one in placements.newest(tx))
-            waiting, busy = outbox.count_waiting(tx), len(operations.unfinished(tx))
-        yield from _head("placements", "Placements by state.")
-        yield from (
-            f'margrave_runner_placements{{state="{state}"}} {states[state]}' for state in State
-        )
-        yield from _head("nodes", "Nodes by status.")
+            held, known, now = site.site_state(tx), nodes.all_nodes(tx), tx.now
+            placed, unfinished = placements.newest(tx), operations.unfinished(tx)
+            waiting = outbox.count_waiting(tx)
+        yield from head("build_info", "The version that runs.")
+        yield f'{PREFIX}build_info{{version="{__version__}"}} 1'
+        yield from _by_word("placements", "Placements by state.", "state", State, placed)
+        yield from head("node_status", "Nodes by status.")
         seen = Counter(self.node_status(one) for one in known)
-        yield from (f'margrave_runner_nodes{{status="{one}"}} {seen[one]}' for one in NodeStatus)
+        yield from (f'{PREFIX}node_status{{status="{one}"}} {seen[one]}' for one in NodeStatus)
+        busy = Counter(one.state for one in unfinished)
         last = self.last_tick()
+        open_ = [one.since for one in placed if one.wanted_revision != one.revision]
+        age = (now - min(open_)).total_seconds() if open_ else 0
         for name, text, value in (
-            ("operations_unfinished", "Operations that run or wait.", busy),
-            ("outbox_waiting", "Reports the controller has not acknowledged.", waiting),
+            ("operations_active", "Calls that are at a node.", busy[OperationState.RUNNING]),
+            ("operations_queued", "Calls that wait.", busy[OperationState.WAITING]),
+            ("outbox_pending", "Reports the controller has not acknowledged.", waiting),
             ("halted", "1 while a commit is not taken.", int(held.halted is not None)),
             ("locked", "1 while an operator holds the site.", int(held.locked is not None)),
-            ("last_tick_seconds", "When the last tick ended.", last.timestamp() if last else 0),
+            ("stood_down", "1 while the nodes are another's.", int(held.stood_down is not None)),
+            ("site_desired_revision_age_seconds", "How long what is wanted does not run.", age),
+            (
+                "last_tick_timestamp_seconds",
+                "When the last tick ended.",
+                last.timestamp() if last else 0,
+            ),
         ):
-            yield from _head(name, text)
-            yield f"margrave_runner_{name} {value}"
+            yield from head(name, text)
+            yield f"{PREFIX}{name} {value}"
 
 
-def _head(name: str, text: str) -> Iterator[str]:
-    yield f"# HELP margrave_runner_{name} {text}"
-    yield f"# TYPE margrave_runner_{name} gauge"
+def _tight(free: int) -> bool:
+    return free < _LEAST_FREE
+
+
+def _by_word(name: str, text: str, label: str, words: Any, some: Any) -> Iterator[str]:
+    yield from head(name, text)
+    states = Counter(one.state for one in some)
+    yield from (f'{PREFIX}{name}{{{label}="{one}"}} {states[one]}' for one in words)

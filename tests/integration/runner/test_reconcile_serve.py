@@ -121,9 +121,16 @@ def push_payload(repository: Repository, commit: str) -> bytes:
 def test_doors_and_their_keys(served: Process) -> None:
     """Health is open; the socket is its owner's alone."""
     assert httpx.get(served.url + "/healthz").json() == {"status": "ok"}
-    assert "margrave_runner_placements" in httpx.get(served.url + "/metrics").text
+    ready = httpx.get(served.url + "/readyz").json()
+    assert ready["status"] == "ok"
+    assert {one["name"] for one in ready["checks"]} >= {"claim", "disk", "ticks", "git"}
+    metrics = httpx.get(served.url + "/metrics").text
+    assert "margrave_runner_placements" in metrics
+    assert 'margrave_runner_git_requests_total{op="fetch",result="done"}' in metrics
     assert httpx.get(served.url + "/status").json()["site"]["name"] == "harbor"
-    assert "Site harbor" in httpx.get(served.url + "/").text
+    page = httpx.get(served.url + "/")
+    assert "<h1>harbor</h1>" in page.text
+    assert "unsafe" not in page.headers["content-security-policy"]
     from_elsewhere = {"X-Forwarded-For": "203.0.113.9"}
     assert httpx.get(served.url + "/status", headers=from_elsewhere).status_code == 401
     assert stat.S_IMODE(served.socket.stat().st_mode) == 0o600
@@ -201,6 +208,7 @@ def test_only_one_runner_serves_a_state_folder(served: Process) -> None:
         served.command("serve"), capture_output=True, text=True, timeout=20, check=False
     )
     assert second.returncode == 5
+    assert second.stderr.startswith("margrave: ")
     assert str(served.process.pid) in second.stderr
     assert served.ready()
 

@@ -164,7 +164,7 @@ def test_a_delivery_is_looked_up_by_its_id(store: Store) -> None:
     """What it was, and whether Git was asked since; unknown ids are 404, strangers 401."""
     looked: list[datetime] = []
     deliveries, repeater = Deliveries(), Repeater("git", 600, lambda _: None)
-    status = Status("harbor", store, lambda _: None, lambda: None, str, str)  # type: ignore[arg-type, return-value]
+    status = Status("harbor", store, lambda _: None)  # type: ignore[arg-type, return-value]
     lookup = hooks.lookup(
         deliveries, lambda: looked[-1] if looked else None, status, Secret("token")
     )

@@ -101,6 +101,29 @@ def test_what_the_module_did_not_say_is_named_for_it(event, res, status, code) -
     assert data["error"]["cure"]
 
 
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("Failed to connect to the host via ssh: ssh: connect to host a port 22: No route to host",
+         "the node does not answer: no route leads to it"),
+        ("ssh: connect to host 10.0.0.9 port 22: Connection refused",
+         "the node does not answer: nothing listens at its SSH port"),
+        ("Connection timed out during banner exchange",
+         "the node does not answer: nothing came back in time"),
+        ("mux_client_request_session: read from master failed: Broken pipe",
+         "the node does not answer: the connection was cut"),
+        ("something that nobody has seen yet", "the node does not answer"),
+        ("margrave@10.0.0.9: Permission denied (publickey).", "the node refuses the runner's key"),
+    ],
+)  # fmt: skip
+def test_a_node_that_does_not_answer_is_told_in_plain_words(said: str, words: str) -> None:
+    """What ssh and Ansible say goes to the operation's log, not before an operator's eyes."""
+    res = {"msg": said, "unreachable": True}
+    _, data = meaning.read("runner_on_unreachable", res)
+    assert data["error"]["message"] == words
+    assert meaning.raw(res) == said
+
+
 def test_a_long_complaint_becomes_one_line() -> None:
     """Banners and tracebacks are shortened to what fits a table."""
     _, data = meaning.read("runner_on_unreachable", {"msg": "banner\n\n" * 400})
