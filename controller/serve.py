@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import threading
 from typing import TYPE_CHECKING, Any, Final
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 LOG = logging.getLogger(__name__)
 
 SPARE_THREADS: Final = 16  # beyond the streams, so that they never starve /healthz
+COLLECT_AFTER: Final = 20_000  # new objects: a batch of reports makes ten thousand
 GRACE: Final = 25  # seconds for requests in progress when asked to stop
 
 
@@ -72,12 +74,24 @@ class Server(BaseApplication):  # type: ignore[misc]
             threading.Thread(target=self._chores.end_streams, daemon=True).start()
 
     def _begin(self) -> None:
+        settle_memory()
         if self._chores is not None:
             self._chores.start()
 
     def _end(self) -> None:
         if self._chores is not None:
             self._chores.stop()
+
+
+def settle_memory() -> None:
+    """Keep what was loaded out of the collector's rounds, and let it go round less often.
+
+    Modules, mappings and routes live as long as the process: looking through them again for every
+    few hundred values of a report takes a tenth of its time.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(COLLECT_AFTER, 20, 20)
 
 
 def options(settings: ControllerSettings) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 PROTOCOL: Final = 1
 _TIME: Final[TypeAdapter[datetime]] = TypeAdapter(Time)
+# A runner's clock that is plainly wrong is not believed: what it tells of happened now.
 _OLDEST: Final = datetime(2000, 1, 1, tzinfo=UTC)
+_AHEAD: Final = timedelta(days=1)
 
 
 class Gap(MargraveError):
@@ -56,7 +58,8 @@ class Intake:
             told = self._told(session, line)
             following = _begin(batch, reports.expected(session, line))
             news = _news(batch.events, following)
-            read = [_read(event, told.now) for event in news]
+            latest = told.now + _AHEAD
+            read = [_read(event, told.now, latest) for event in news]
             if reports.attempt(session, lambda: _work(line, told, read)):
                 # The database refuses a value: once more, one by one, to find the event to reject.
                 told.undo({})
@@ -74,8 +77,7 @@ class Intake:
         return Told(line.site, line.runner, moment, adopts, Page(session, line.site, moment))
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(NamedTuple):
     """An event as its kind reads it, or the finding why it cannot be read."""
 
     event: ReportedEvent
@@ -96,12 +98,14 @@ def _news(events: list[ReportedEvent], following: int) -> list[ReportedEvent]:
     return found
 
 
-def _read(event: ReportedEvent, now: datetime) -> Read:
+def _read(event: ReportedEvent, now: datetime, latest: datetime) -> Read:
     handler = HANDLERS.get(event.kind) if isinstance(event.kind, str) else None
     if handler is None:
         return Read(event, finding=f"there is no kind {str(event.kind)[:60]!r}")
     try:
-        at = _time(event.at, now)
+        at = _TIME.validate_python(event.at)
+        if not _OLDEST <= at <= latest:
+            at = now
         return Read(event, at, handler, handler.model.model_validate(event.data))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
@@ -162,9 +166,3 @@ def _begin(batch: Batch, following: int) -> int:
     if first and first.kind == EventKind.SNAPSHOT and first.seq == batch.first_seq:
         return batch.first_seq
     raise Gap(following)
-
-
-def _time(value: Any, now: datetime) -> datetime:
-    """When it happened by the runner's clock; a clock that is plainly wrong is not believed."""
-    at = _TIME.validate_python(value)
-    return at if _OLDEST <= at <= now + timedelta(days=1) else now

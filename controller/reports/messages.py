@@ -6,7 +6,15 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+)
 
 from controller.store.words import CommandState, OperationState
 from margrave.lifecycle import Kind, Outcome, State
@@ -14,7 +22,7 @@ from margrave.names import LABEL, UUID
 
 
 def _aware(at: datetime) -> datetime:
-    return at if at.tzinfo else at.replace(tzinfo=UTC)
+    return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
 
 
 def _written(at: object) -> object:
@@ -26,7 +34,7 @@ def _written(at: object) -> object:
 
 Time = Annotated[datetime, BeforeValidator(_written), AfterValidator(_aware)]
 Label = Annotated[str, Field(pattern=f"^{LABEL}$")]
-Uuid = Annotated[str, Field(pattern=f"^{UUID}$"), AfterValidator(str.lower)]
+Uuid = Annotated[str, StringConstraints(pattern=f"^{UUID}$", to_lower=True)]
 Digest = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
 Text = Annotated[str, Field(max_length=16_384)]
 Word = Annotated[str, Field(max_length=200)]

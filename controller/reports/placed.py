@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from controller.store import documents
 from controller.store.words import EventKind
@@ -19,6 +19,20 @@ if TYPE_CHECKING:
     from controller.store.freshness import Moment
 
 UNKNOWN_APP = "unknown"  # of a deployment that Git has not told us of yet
+
+# Columns of a placement that are as its runner tells them, whatever is wanted.
+_AS_TOLD: Final = (
+    "state",
+    "revision",
+    "version",
+    "attempt",
+    "reason",
+    "error",
+    "waiting",
+    "health",
+    "drift",
+    "components",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,28 +77,18 @@ def apply(told: Told, data: PlacementData, at: datetime) -> None:
     if not told.adopts or (before is not None and before.incarnation > data.incarnation):
         return
     page.place(key, data.node, data.incarnation, _present(key, data, at))
-    more = {"from": data.frm, "to": data.to, "actor": data.actor}
-    page.tell(EventKind.PLACEMENT, {**page.placement(key, data.node), **more}, key.id)
+    shown = page.placement(key, data.node)
+    shown["from"] = str(data.frm) if data.frm else None
+    shown["to"] = str(data.to) if data.to else None
+    shown["actor"] = data.actor
+    page.tell(EventKind.PLACEMENT, shown, key.id)
     told.moved[key.key] = key
 
 
 def _present(key: Key, data: PlacementData, at: datetime) -> dict[str, Any]:
     """The placement's row as reported."""
-    values: dict[str, Any] = {
-        name: getattr(data, name)
-        for name in (
-            "state",
-            "revision",
-            "version",
-            "attempt",
-            "reason",
-            "error",
-            "waiting",
-            "health",
-            "drift",
-            "components",
-        )
-    }
+    read = vars(data)
+    values: dict[str, Any] = {name: read[name] for name in _AS_TOLD}
     behind = key.in_git and key.revision is not None and data.wanted_revision != key.revision
     if behind and data.state is not State.DELETED:
         # The runner speaks of what was wanted before: of what is wanted now nothing is known yet.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import func, select, update
 
+from controller.store.columns import table
 from controller.store.models import Deployment, Placement
 from margrave.lifecycle import Outcome, State, overall_outcome, overall_state
 
@@ -38,27 +39,43 @@ def settle_all(
     now: datetime,
     *,
     awaited: bool = False,
-    stands: Mapping[int, Sequence[Stand]] | None = None,
 ) -> list[Deployment]:
-    """The same for several deployments; those that changed.
-
-    `stands` are their newest incarnations on each node, when they are known already.
-    """
+    """The same for several deployments; those that changed."""
     session.flush()
-    if stands is None:
-        stands = _newest_incarnations(session, keys)
+    stands = _newest_incarnations(session, keys)
     changed = []
     for row in session.scalars(select(Deployment).where(Deployment.key.in_(keys))):
-        newest = stands.get(row.key, ())
-        wanted = row.in_git or awaited
-        state = overall_state([one.state for one in newest], in_git=wanted)
-        outcome = _outcome(newest, state, wanted=wanted)
+        state, outcome = _overall(stands.get(row.key, ()), wanted=row.in_git or awaited)
         if (row.state, row.outcome) == (state, outcome):
             continue
         row.state, row.outcome, row.updated_at = state, outcome, now
         row.deleted_at = (row.deleted_at or now) if state is State.DELETED else None
         changed.append(row)
     return changed
+
+
+def settle_known(
+    session: Session, keys: Sequence[int], stands: Mapping[int, Sequence[Stand]], now: datetime
+) -> list[int]:
+    """The same where the newest incarnations are at hand; the keys of those that changed.
+
+    One statement for all that come to the same, and no mapped object: those that the session
+    holds are not brought up to date.
+    """
+    session.flush()
+    columns = (Deployment.key, Deployment.in_git, Deployment.state, Deployment.outcome)
+    moved: dict[Stand, list[int]] = {}
+    for key, wanted, *was in session.execute(select(*columns).where(Deployment.key.in_(keys))):
+        now_is = _overall(stands.get(key, ()), wanted=wanted)
+        if now_is != Stand(*was):
+            moved.setdefault(now_is, []).append(key)
+    for (state, outcome), some in moved.items():
+        ended = func.coalesce(Deployment.deleted_at, now) if state is State.DELETED else None
+        values = {"state": state, "outcome": outcome, "updated_at": now, "deleted_at": ended}
+        session.connection().execute(
+            update(table(Deployment)).where(Deployment.key.in_(some)).values(values)
+        )
+    return [key for some in moved.values() for key in some]
 
 
 def _newest_incarnations(session: Session, keys: Sequence[int]) -> dict[int, list[Stand]]:
@@ -76,9 +93,10 @@ def _newest_incarnations(session: Session, keys: Sequence[int]) -> dict[int, lis
     return found
 
 
-def _outcome(newest: Sequence[Stand], state: State, *, wanted: bool) -> Outcome:
+def _overall(newest: Sequence[Stand], *, wanted: bool) -> Stand:
+    state = overall_state([one.state for one in newest], in_git=wanted)
     if state is State.DELETED:
-        return Outcome.SUCCEEDED
+        return Stand(state, Outcome.SUCCEEDED)
     counted = [one for one in newest if not (wanted and one.state is State.DELETED)]
     # A revision that a node was not told of yet is pending there, whatever the old one's outcome.
-    return overall_outcome(one.outcome for one in counted)
+    return Stand(state, overall_outcome(one.outcome for one in counted))

@@ -9,11 +9,10 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import select
 
-from controller.store import deployments, events, operations, placements
-from controller.store.aggregate import Stand, settle_all
-from controller.store.columns import table
+from controller.store import bulk, deployments, events, operations, placements
+from controller.store.aggregate import Stand, settle_known
 from controller.store.freshness import freshness
 from controller.store.models import Deployment, History, Node, Operation, Placement, Site
 
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
     from datetime import datetime
 
-    from sqlalchemy import Table
     from sqlalchemy.orm import Session
 
     from controller.store.deployments import Key
@@ -31,6 +29,19 @@ if TYPE_CHECKING:
 CHUNK: Final = 500  # names in one IN (…): databases take a few ten thousand
 T = TypeVar("T")
 Row = SimpleNamespace  # a row by column names
+
+# What a report has to know of what stands; it tells all the rest anew.
+_STANDING: Final = (
+    Placement.deployment,
+    Placement.node,
+    Placement.incarnation,
+    Placement.state,
+    Placement.outcome,
+    Placement.revision,
+)
+_OPERATING: Final = (Operation.id, Operation.site, Operation.kind, Deployment.id.label("uuid"))
+_PLACEMENT_KEY: Final = ("deployment", "node", "incarnation")
+_OPERATION_KEY: Final = ("id",)
 
 
 class Page:
@@ -62,14 +73,13 @@ class Page:
         for some in _chunks(set(ids) - self._keys.keys()):
             found = deployments.find_all(self.session, some, self._site)
             self._keys.update((one, found.get(one)) for one in some)
-            for row in self._rows(Placement, [key.key for key in found.values()]):
+            for row in self._rows([key.key for key in found.values()]):
                 old = self._placed.get((row.deployment, row.node))
                 if old is None or old.incarnation < row.incarnation:
                     self._placed[row.deployment, row.node] = row
         for some in _chunks(set(operation_ids) - self._operations.keys()):
             self._operations.update(dict.fromkeys(some))
-            columns = (*table(Operation).columns, Deployment.id.label("uuid"))
-            query = select(*columns).join(Deployment, Deployment.key == Operation.deployment)
+            query = select(*_OPERATING).join(Deployment, Deployment.key == Operation.deployment)
             for one in self.session.execute(query.where(Operation.id.in_(some))):
                 self._operations[one.id] = Row(**one._mapping)
 
@@ -92,16 +102,13 @@ class Page:
         return self._placed.get((key.key, node))
 
     def place(self, key: Key, node: str, incarnation: int, values: Mapping[str, Any]) -> None:
-        """Write an incarnation's present state, which becomes the newest one."""
-        row = self._placed.get((key.key, node))
-        mark = (key.key, node, incarnation)
-        if row is None or row.incarnation != incarnation:
-            row = Row(deployment=key.key, node=node, incarnation=incarnation)
-            self._placed[key.key, node] = row
-            self._new_placements[mark] = row
-        elif mark not in self._new_placements:
-            self._changed_placements[mark] = row
-        vars(row).update(values)
+        """Write an incarnation's present state, which becomes the newest one.
+
+        `values` are all of its columns but the key.
+        """
+        row = Row(deployment=key.key, node=node, incarnation=incarnation, **values)
+        self._placed[key.key, node] = row
+        self._placements[key.key, node, incarnation] = vars(row)
 
     def placement(self, key: Key, node: str) -> dict[str, Any]:
         """The resource of a placement as it now stands."""
@@ -120,7 +127,8 @@ class Page:
         site = self._moment.site(seen)
         found = {}
         for some in _chunks(keys):
-            for one in settle_all(self.session, some, self._moment.now, stands=stands):
+            changed = settle_known(self.session, some, stands, self._moment.now)
+            for one in deployments.rows(self.session, changed):
                 found[one.key] = deployments.shape(one, own[one.key], site)
         return found
 
@@ -131,15 +139,12 @@ class Page:
         return self._operations[operation_id]
 
     def operate(self, operation_id: str, key: Key, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Write an operation's present state; its resource."""
-        row = self.operation(operation_id)
-        if row is None:
-            row = Row(id=operation_id)
-            self._operations[operation_id] = row
-            self._new_operations[operation_id] = row
-        elif operation_id not in self._new_operations:
-            self._changed_operations[operation_id] = row
-        vars(row).update(values, site=self._site, deployment=key.key, uuid=key.id)
+        """Write an operation's present state, all of its columns; its resource."""
+        more = {"id": operation_id, "site": self._site, "deployment": key.key}
+        values = {**values, **more}
+        row = Row(**values, uuid=key.id)
+        self._operations[operation_id] = row
+        self._operated[operation_id] = values
         return operations.shape(row, key.id)
 
     def log(self, operation_id: str, lines: list[str], at: datetime) -> None:
@@ -156,47 +161,26 @@ class Page:
 
     def write(self) -> None:
         """Write everything, in a few statements."""
-        self._save(table(Placement), self._new_placements, self._changed_placements)
-        self._save(table(Operation), self._new_operations, self._changed_operations)
+        bulk.put(self.session, Placement, list(self._placements.values()), _PLACEMENT_KEY)
+        bulk.put(self.session, Operation, list(self._operated.values()), _OPERATION_KEY)
         if self._logs:
             operations.add_logs(self.session, self._logs)
-        if self._history:
-            self.session.connection().execute(insert(table(History)), self._history)
+        bulk.append(self.session, History, self._history)
         events.append_all(self.session, self._events)
         self._clean()
 
     def _clean(self) -> None:
-        self._new_placements: dict[tuple[int, str, int], Row] = {}
-        self._changed_placements: dict[tuple[int, str, int], Row] = {}
-        self._new_operations: dict[str, Row] = {}
-        self._changed_operations: dict[str, Row] = {}
+        self._placements: dict[tuple[int, str, int], dict[str, Any]] = {}
+        self._operated: dict[str, dict[str, Any]] = {}
         self._events = []
         self._history = []
         self._logs = []
 
-    def _save(self, rows: Table, new: Mapping[Any, Row], changed: Mapping[Any, Row]) -> None:
-        keys = ("id",) if "id" in rows.columns else tuple(rows.primary_key.columns.keys())
-        names = [name for name in rows.columns.keys() if name != "number"]  # noqa: SIM118
-        connection = self.session.connection()
-        if new:
-            values = [{name: vars(row)[name] for name in names} for row in new.values()]
-            connection.execute(insert(rows), values)
-        if changed:
-            own = [rows.columns[name] == bindparam(f"own_{name}") for name in keys]
-            setting: dict[str, Any] = {name: bindparam(name) for name in names if name not in keys}
-            statement = update(rows).where(*own).values(setting)
-            values = [
-                {name: vars(row)[name] for name in setting}
-                | {f"own_{name}": vars(row)[name] for name in keys}
-                for row in changed.values()
-            ]
-            connection.execute(statement, values)
-
-    def _rows(self, kind: type[Placement], keys: Iterable[int]) -> Iterator[Row]:
+    def _rows(self, keys: Iterable[int]) -> Iterator[Row]:
         for some in _chunks(keys):
-            query = select(table(kind)).where(kind.deployment.in_(some))
-            for one in self.session.execute(query):
-                yield Row(**one._mapping)
+            found = self.session.execute(select(*_STANDING).where(Placement.deployment.in_(some)))
+            names = tuple(found.keys())
+            yield from (Row(**dict(zip(names, one, strict=True))) for one in found)
 
     def _node(self, name: str) -> str:
         if self._fresh is None:

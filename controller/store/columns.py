@@ -43,7 +43,10 @@ class Utc(TypeDecorator[datetime]):
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
         """To naive UTC."""
         del dialect
-        return value.astimezone(UTC).replace(tzinfo=None) if value is not None else None
+        if value is None:
+            return None
+        own = value if value.tzinfo is UTC else value.astimezone(UTC)
+        return own.replace(tzinfo=None)
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
         """To aware UTC."""

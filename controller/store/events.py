@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import func, insert, select
+from sqlalchemy import func, select
 
-from controller.store.columns import table
+from controller.store import bulk
 from controller.store.models import Event
 from controller.store.shapes import stamp
 
@@ -37,7 +37,7 @@ def append_all(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:
     """Store events in this order; each made by `row`."""
     if rows:
         session.info[TOLD] = True
-        session.connection().execute(insert(table(Event)), [dict(one) for one in rows])
+        bulk.append(session, Event, rows)
 
 
 def row(

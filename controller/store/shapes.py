@@ -16,4 +16,5 @@ def stamp(at: datetime | None) -> str | None:
     """RFC 3339 in UTC, to the millisecond."""
     if at is None:
         return None
-    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    own = at if at.tzinfo is UTC else at.astimezone(UTC)
+    return own.isoformat(timespec="milliseconds")[: -len("+00:00")] + "Z"
