@@ -62,6 +62,27 @@ def test_revision_is_the_runners() -> None:
     assert edge.revision(_parsed(priority="bulk")) == theirs.revision
 
 
+def test_a_chart_becomes_parameters() -> None:
+    """Values keep their types and go by their paths; a chart may come from its registry."""
+    document = _parsed()
+    profile = document["spec"]["deploymentProfile"]
+    profile["type"] = "helm"
+    del profile["components"][0]["x-margrave-extensions"]
+
+    found = edge.workload(document, "/repository/components")
+
+    assert (found["profile"], found["namespace"]) == ("helm", "default")
+    assert found["components"] == [
+        {
+            "name": "storefront",
+            "repository": "oci://registry.margrave.lab/storefront",
+            "revision": "1.1.0",
+            "values": {"GREETING": "grüße", "QUIET": True},
+            "timeout": 15,
+        }
+    ]
+
+
 def test_document_becomes_parameters() -> None:
     """Everything that workload_install needs stands in the document and its repository."""
     theirs = read_deployment(DOCUMENT, "document.yaml")

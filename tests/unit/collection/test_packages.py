@@ -62,7 +62,7 @@ def test_what_cannot_be_used_is_named(tmp_path: Path) -> None:
 
     for description, values, words in (
         (_described(), {"greting": "x"}, "greting is not one of the package's .greeting."),
-        (_described(deploymentProfiles=[{"type": "helm"}]), {}, "none is of type compose"),
+        (_described(deploymentProfiles=[{"type": "custom"}]), {}, "none is of type compose"),
         (outside, {}, "is outside of the package"),
     ):
         with pytest.raises(AnsibleFilterError, match=words):

@@ -69,7 +69,8 @@ def _packaged(
 
     found = documents.workload(packages.document(description, parameters, name, known), "")
     for component in found["components"]:
-        component["src"] = places[component["digest"]]
+        if "src" in component:
+            component["src"] = places[component["digest"]]
     return found
 
 

@@ -12,13 +12,15 @@ import shutil
 import sys
 import time
 
+from ansible_collections.margrave.edge.plugins.module_utils import _kubernetes
 from ansible_collections.margrave.edge.plugins.module_utils._compose import Compose, find
 from ansible_collections.margrave.edge.plugins.module_utils._engine import Engine, detect
 from ansible_collections.margrave.edge.plugins.module_utils._errors import EdgeError
+from ansible_collections.margrave.edge.plugins.module_utils._kubernetes import Cluster
 from ansible_collections.margrave.edge.plugins.module_utils._programs import Programs
 
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "armv7l": "arm", "riscv64": "riscv64"}
-STORES = ("/var/lib/containers", "/var/lib/docker", "/")
+STORES = ("/var/lib/containers", "/var/lib/docker", "/var/lib/rancher", "/var/lib/containerd", "/")
 # Below this an update of even small images is a gamble.
 LOW_DISK = 1024**3
 # No product of this kind existed before; a clock that says so has lost its battery.
@@ -27,11 +29,25 @@ EARLIEST = 1735689600.0
 
 def gather() -> dict:
     """Capabilities as placement reads them, and the checks that a node must pass."""
-    engine = detect()
-    compose, trouble = _compose_version(engine)
-    version = _engine_version(engine)
-    usable = bool(engine and version and compose)
-    engines = [{"name": engine.name, "version": version, "compose": compose}] if engine else []
+    engine, kubernetes = detect(), _kubernetes.detect()
+    engines, types, checks = [], [], []
+    # A node with Kubernetes alone lacks nothing.
+    if engine is not None or kubernetes is None:
+        version, (compose, trouble) = _engine_version(engine), _compose_version(engine)
+        if engine is not None:
+            engines.append({"name": engine.name, "version": version, "compose": compose})
+        types += ["compose"] if version and compose else []
+        cure = "install docker-compose 2.17+"
+        checks += [
+            _engine(engine, version),
+            check("compose", bool(compose), compose or trouble, cure),
+        ]
+    if kubernetes is not None:
+        cluster = Cluster(kubernetes, Programs())
+        version, helm = cluster.version(), cluster.helm_version()
+        engines.append({"name": "kubernetes", "version": version, "helm": helm})
+        types += ["helm"] if version and helm else []
+        checks += _kubernetes_checks(version, helm)
     return {
         "capabilities": {
             "architecture": ARCHITECTURES.get(platform.machine(), "other"),
@@ -42,16 +58,24 @@ def gather() -> dict:
             "kernel": platform.release(),
             "python": platform.python_version(),
             "engines": engines,
-            "deployment_types": ["compose"] if usable else [],
+            "deployment_types": types,
         },
-        "checks": [
-            _python(),
-            _engine(engine, version),
-            check("compose", bool(compose), compose or trouble, "install docker-compose 2.17+"),
-            _disk(),
-            _clock(),
-        ],
+        "checks": [_python(), *checks, _disk(), _clock()],
     }
+
+
+def _kubernetes_checks(version: str, helm: str) -> list[dict]:
+    cure = "look at it: systemctl status k3s, kubectl get nodes"
+    told = f"Kubernetes {version or 'does not answer'}"
+    old = "install Helm 3.13 or newer"
+    return [
+        check("kubernetes", bool(version), told, cure),
+        check("helm", _numbers(helm) >= (3, 13), helm or "does not answer", old),
+    ]
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(one) for one in version.split(".")[:2] if one.isdigit())
 
 
 def check(name: str, ok: bool, detail: str, cure: str) -> dict:

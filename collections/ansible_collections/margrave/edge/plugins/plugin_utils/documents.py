@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 OURS = "x-margrave-extensions"
@@ -27,14 +27,16 @@ def workload(document: Mapping[str, Any], content: str) -> dict[str, Any]:
     spec = at(document, "spec")
     ours = spec.get(OURS) or {}
     components = at(spec, "deploymentProfile", "components")
+    kind = at(spec, "deploymentProfile", "type")
     return {
         "deployment": at(document, "id"),
         "name": at(document, "metadata", "name"),
+        "namespace": at(document, "metadata").get("namespace") or "default",
         "application": at(spec, "applicationId"),
         "version": ours.get("version"),
         "revision": revision(document),
-        "profile": at(spec, "deploymentProfile", "type"),
-        "components": [_component(spec, one, content, ours) for one in components],
+        "profile": kind,
+        "components": [_component(spec, one, content, ours, kind) for one in components],
         "health": {
             key: seconds(text)
             for key, text in (ours.get("health") or {}).items()
@@ -66,30 +68,58 @@ def seconds(text: object) -> int:
 
 
 def _component(
-    spec: Mapping[str, Any], one: Mapping[str, Any], content: str, ours: Mapping[str, Any]
+    spec: Mapping[str, Any],
+    one: Mapping[str, Any],
+    content: str,
+    ours: Mapping[str, Any],
+    kind: str,
 ) -> dict[str, Any]:
-    name, source = at(one, "name"), (one.get(OURS) or {}).get("source")
-    if not isinstance(source, str) or not re.fullmatch(r"components/[0-9a-f]{64}", source):
-        raise Unusable(f"component {name}: has no {OURS}.source (publish it through Git)")
+    name = at(one, "name")
     limit = (one.get("properties") or {}).get("timeout")
     # A time-out that the document itself writes holds for all components.
     overruled = "timeout" in (ours.get("health") or {})
+    parameters = spec.get("parameters") or {}
+    given = (
+        {"values": _targeted(parameters, name, _value)}
+        if kind == "helm"
+        else {"variables": _targeted(parameters, name, _text)}
+    )
     return {
         "name": name,
-        "src": os.path.join(content, source.split("/")[1]),
-        "digest": "sha256:" + source.split("/")[1],
-        "variables": _variables(spec.get("parameters") or {}, name),
+        **_source(name, one, content, kind),
+        **given,
         "timeout": None if limit is None or overruled else seconds(limit),
     }
 
 
-def _variables(parameters: Mapping[str, Any], component: str) -> dict[str, str]:
+def _source(name: str, one: Mapping[str, Any], content: str, kind: str) -> dict[str, Any]:
+    """Where a component's content is: delivered through Git, or, of a chart, in a registry."""
+    source = (one.get(OURS) or {}).get("source")
+    if source is None and kind == "helm":
+        return {key: at(one, "properties", key) for key in ("repository", "revision")}
+    if not isinstance(source, str) or not re.fullmatch(r"components/[0-9a-f]{64}", source):
+        raise Unusable(f"component {name}: has no {OURS}.source (publish it through Git)")
+    address = source.split("/")[1]
+    return {"src": os.path.join(content, address), "digest": f"sha256:{address}"}
+
+
+def _targeted(
+    parameters: Mapping[str, Any], component: str, written: Callable[[object], Any]
+) -> dict[str, Any]:
+    """What of the parameters goes to a component, by pointer."""
     return {
-        target["pointer"]: _text(parameter.get("value"))
+        target["pointer"]: written(parameter.get("value"))
         for _name, parameter in sorted(parameters.items())
         for target in parameter.get("targets") or []
         if component in target["components"]
     }
+
+
+def _value(value: object) -> object:
+    """A value for Helm keeps its type."""
+    if isinstance(value, str) and value.startswith(REFERENCE):
+        raise Unusable(f"{value} is known to the site's runner alone (give a value by hand)")
+    return value
 
 
 def _text(value: object) -> str:
@@ -97,9 +127,7 @@ def _text(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, (dict, list)):
         return _canonical(value)
-    if isinstance(value, str) and value.startswith(REFERENCE):
-        raise Unusable(f"{value} is known to the site's runner alone (give a value by hand)")
-    return "" if value is None else str(value)
+    return "" if value is None else str(_value(value))
 
 
 def _canonical(value: object) -> str:

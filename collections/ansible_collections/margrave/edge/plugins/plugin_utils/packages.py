@@ -28,7 +28,7 @@ def document(
     """The document of a deployment of this package; `digest` knows that of a component's path."""
     application = at(description, "id")
     name = name or str(application)
-    profile = _compose_profile(at(description, "deploymentProfiles"))
+    profile = _usable_profile(at(description, "deploymentProfiles"))
     return {
         "id": str(uuid.uuid5(NAMESPACE, f"{application}/{name}")),
         "metadata": {"name": name},
@@ -52,17 +52,21 @@ def path_of(component: Mapping[str, Any]) -> str:
     return path
 
 
-def _compose_profile(profiles: Any) -> Mapping[str, Any]:
-    for profile in profiles:
-        if profile.get("type") == "compose":
-            return profile
-    raise Unusable("deploymentProfiles: none is of type compose (nodes take no other)")
+def _usable_profile(profiles: Any) -> Mapping[str, Any]:
+    for kind in ("compose", "helm"):
+        for profile in profiles:
+            if profile.get("type") == kind:
+                return profile
+    raise Unusable("deploymentProfiles: none is of type compose or helm (nodes take no other)")
 
 
 def _profile(profile: Mapping[str, Any], digest: Digest) -> dict[str, Any]:
-    part: dict[str, Any] = {"type": "compose", "components": []}
+    part: dict[str, Any] = {"type": profile["type"], "components": []}
     for component in at(profile, "components"):
         kept = {key: value for key, value in component.items() if key != OURS}
+        if profile["type"] == "helm" and "path" not in (component.get(OURS) or {}):
+            part["components"].append(kept)  # from a registry
+            continue
         address = digest(path_of(component)).split(":")[1]
         part["components"].append({**kept, OURS: {"source": f"components/{address}"}})
     if "deviceConstraints" in profile:
