@@ -55,7 +55,7 @@ test: $(STAMP) ## everything that has to hold (T=path or -k words for a part)
 # Without nodes two tests run at a time; those on nodes share one lab, and come one by one.
 define WHOLE
 $(ROOT) $(BIN)/python -m pytest -q -m "not full" -n 2 --dist loadfile tests/unit tests/functional
-$(ROOT) $(BIN)/python -m pytest -m "not full" tests/integration
+$(ROOT) $(BIN)/python -m pytest -m "not full" tests/integration tests/faults
 endef
 
 test-full: $(STAMP) ## what takes longer too: faults, scenarios, endurance

@@ -1,4 +1,4 @@
-"""What holds for every test: a neutral environment, and no skip that nobody expected."""
+"""What holds for every test: a neutral environment, no unexpected skip, one lab for all of them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from lab import Engine, Lab, preflight
+from lab.errors import NotPossibleHere
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SKIPS = Path(__file__).parent / "skips.txt"
+NODES = ("harbor-1", "harbor-2", "depot-1")
 
 for _name in [name for name in os.environ if name.startswith(("MARGRAVE_", "ANSIBLE_"))]:
     if _name != "MARGRAVE_TEST_LAB":  # a lab that is kept between runs while one works on tests
@@ -52,3 +56,33 @@ class _Skips:
 def pytest_configure(config: pytest.Config) -> None:
     """Watch the skips of the run."""
     config.pluginmanager.register(_Skips(), "margrave-skips")
+
+
+@pytest.fixture(scope="session")
+def needs_lab() -> None:
+    """Skip, with the reason, where no lab can be made."""
+    try:
+        preflight.check()
+    except NotPossibleHere as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def lab(needs_lab: None) -> Iterator[Lab]:
+    """Three running nodes and a filled registry, shared by all tests: leave them as they were.
+
+    With MARGRAVE_TEST_LAB=NAME the lab of that name is used, and kept for the next run.
+    """
+    kept = os.environ.get("MARGRAVE_TEST_LAB")
+    shared = Lab(kept or "test")
+    shared.up(NODES)
+    yield shared
+    if not kept:
+        shared.down()
+
+
+@pytest.fixture(scope="session")
+def docker_node(lab: Lab) -> str:
+    """A node of the shared lab with Docker Engine and no podman; made when first asked for."""
+    lab.up(["yard-1"], engine=Engine.DOCKER)
+    return "yard-1"
