@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from controller.admission import planning, resolving
@@ -67,6 +67,10 @@ def decide(
     for one in chosen:
         try:
             step = _step(one, change, read, materials, workshop)
+            if step.document is not None and step.action != "none":
+                step = replace(
+                    step, beyond=workshop.beyond(step.document, sites[one.site].document)
+                )
         except DocumentError as error:
             findings += [found for found in error.findings if found not in findings]
             continue

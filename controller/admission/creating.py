@@ -72,7 +72,8 @@ def decide(
             wishes[target.nodes] = (document, workshop.needs(document))
         document, needs = wishes[target.nodes]
         why = f"{read.app} {version} is not at {target.site.name} yet"
-        step = Step("install", document, why, needs, pointer=target.pointer)
+        beyond = workshop.beyond(document, target.site.document)
+        step = Step("install", document, why, needs, pointer=target.pointer, beyond=beyond)
         others = neighbours.get(target.site.name, ())
         planned = planning.plan_site(target.site, step, others, moment)
         sites.append(planned.shown)

@@ -28,6 +28,7 @@ class Step:
     standing: Standing | None = None  # as it is
     pointer: str = "/targets"
     same: bool = False  # its document in Git would not change at all
+    beyond: tuple[str, ...] = ()  # where it reaches further than the site's policy allows
 
     @property
     def target(self) -> str | None:
@@ -50,13 +51,23 @@ def plan_site(site: SiteView, step: Step, others: Sequence[Standing], moment: Mo
     if step.document is None:
         return SitePlan(_site(site, step, _leaving(site, step, moment)))
     placed = _placed(site, step, moment)
-    findings = [*_fit(site, step, placed), *_ports(site, step, placed.chosen, others)]
+    findings = [
+        *_policy(site, step),
+        *_fit(site, step, placed),
+        *_ports(site, step, placed.chosen, others),
+    ]
     nodes = [_node(site, step, name, moment) for name in placed.chosen]
     nodes += [
         {**_node(site, step, name, moment), "action": "delete", "to": None, "why": words}
         for name, words in _lost(step, placed)
     ]
     return SitePlan(_site(site, step, nodes), tuple(findings))
+
+
+def _policy(site: SiteView, step: Step) -> list[Finding]:
+    """What the node would refuse anyway, told before anything is written."""
+    cure = f"change the application, or widen the policy of sites/{site.name}.yaml"
+    return [Finding(step.pointer, f"{site.name}: {words}", cure, "policy") for words in step.beyond]
 
 
 def _placed(site: SiteView, step: Step, moment: Moment) -> Placed:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from controller.admission.reach import ROOT, Reach
 from controller.publish.reader import Needs
 from margrave import digest
 from margrave.documents.deployment import Deployment, read_deployment, render
+from margrave.documents.extensions import Policy
 from margrave.errors import DocumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from controller.publish.materials import Materials
 
@@ -28,6 +30,7 @@ class Workshop:
     def __init__(self, materials: Materials) -> None:
         self._materials = materials
         self._checked: dict[bytes, Deployment] = {}
+        self._beyond: dict[bytes, tuple[str, ...]] = {}
         self._needs: dict[tuple[str, str | None, str], dict[str, Any]] = {}
 
     def checked(self, value: Mapping[str, Any]) -> Deployment:
@@ -49,22 +52,45 @@ class Workshop:
             self._needs[key] = self._needs_of(document).as_dict()
         return self._needs[key]
 
+    def beyond(self, document: Deployment, site: Mapping[str, Any]) -> tuple[str, ...]:
+        """What the site's policy does not allow; `site` is its document."""
+        written = site.get("policy") or {}
+        key = digest.canonical_json([document.application_id, document.revision, written])
+        if key not in self._beyond:
+            policy = Policy.model_validate(written)
+            self._beyond[key] = tuple(
+                f"components.{name}: {where}: {words}"
+                for name, files, variables in self._components(document)
+                for where, words in Reach(files, variables).beyond(policy)
+            )
+        return self._beyond[key]
+
     def _needs_of(self, document: Deployment) -> Needs:
         needs = Needs()
+        for _, files, variables in self._components(document):
+            if ROOT in files:
+                needs.add(files[ROOT], variables)
+        return needs
+
+    def _components(
+        self, document: Deployment
+    ) -> Iterator[tuple[str, dict[str, str], dict[str, str]]]:
+        """Name, files and values of each component that the catalogue knows."""
         app, version = document.application_id, document.version
         material = self._materials(app, version) if version else None
         if material is None:
-            return needs
-        files = self._materials.files(app, version or "")
+            return
+        folders = self._materials.files(app, version or "")
         for profile in material.description.profiles:
             if profile.type != document.profile_type:
                 continue
             for component in profile.components:
-                text = files.get(component.path or "", {}).get("compose.yaml")
-                if text is not None:
-                    variables = document.variables(component.name)
-                    needs.add(text.data.decode("utf-8", "replace"), variables)
-        return needs
+                texts = {
+                    path: file.data.decode("utf-8", "replace")
+                    for path, file in folders.get(component.path or "", {}).items()
+                    if path.endswith((".yaml", ".yml"))
+                }
+                yield component.name, texts, document.variables(component.name)
 
 
 def _checked(value: Mapping[str, Any]) -> Deployment:

@@ -11,9 +11,9 @@ from margrave import yaml_text
 COMPOSE = """\
 services:
   web:
-    image: registry.margrave.lab:5000/shop:{version}
-    environment: {{GREETING: "${{GREETING}}", SHELF: "${{SHELF}}"}}
-    ports: ["${{PORT}}:8000"]
+    image: registry.margrave.lab:5000/shop:VERSION
+    environment: {GREETING: "${GREETING}", SHELF: "${SHELF}"}
+    ports: ["${PORT}:8000"]
 """
 TYPES = {"greeting": "string", "port": "integer", "shelf": "string"}
 
@@ -31,7 +31,7 @@ def write(
     (place / "margo.yaml").write_text(
         yaml_text.dump({**_description(app, version), **(more or {})})
     )
-    (place / "compose" / "compose.yaml").write_text(compose.format(version=version))
+    (place / "compose" / "compose.yaml").write_text(compose.replace("VERSION", version))
     return place
 
 

@@ -1,0 +1,170 @@
+"""How far a package would reach into a node, held against the site's policy before it is let in.
+
+Read from the Compose files as their author wrote them, so that a plan says no at once. What decides
+in the end is the node, on the model that Compose makes of the same files.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import posixpath
+from typing import TYPE_CHECKING, Any, Final
+
+from controller import compose
+from margrave.errors import DocumentError
+from margrave.yaml_text import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from margrave.documents.extensions import Policy
+
+ROOT: Final = "compose.yaml"
+NAMESPACES: Final = ("network_mode", "pid", "ipc", "uts", "userns_mode", "cgroup")
+UNCONFINED: Final = ("unconfined", "label=disable", "label:disable", "unmask=")
+_DEPTH: Final = 8
+Found = tuple[str, str]  # where in the file, and what
+
+
+class Reach:
+    """What the services of a component ask of a node."""
+
+    def __init__(self, files: Mapping[str, str], variables: Mapping[str, str]) -> None:
+        self._variables = variables
+        self._services: list[tuple[str, dict[str, Any]]] = []
+        self._volumes: list[tuple[str, dict[str, Any]]] = []
+        self._read(files, ROOT, 0)
+
+    def beyond(self, policy: Policy) -> Iterator[Found]:
+        """Each thing that the policy does not allow."""
+        for name, service in self._services:
+            for where, words in self._service(service, policy):
+                yield f"services.{name}.{where}", words
+        for name, volume in self._volumes:
+            device = str((volume.get("driver_opts") or {}).get("device") or "")
+            if device.startswith("/") and not _below_any(device, policy.host_paths):
+                yield f"volumes.{name}.driver_opts.device", f"{device} is not in host_paths"
+
+    def _read(self, files: Mapping[str, str], name: str, depth: int) -> None:
+        if depth > _DEPTH or name not in files:
+            return
+        try:
+            value = parse(files[name], name).value
+        except DocumentError:
+            return  # that it cannot be read is told where the package is listed
+        if not isinstance(value, dict):
+            return
+        base, whole = posixpath.dirname(name), _flat(value)
+        for kind, kept in (("services", self._services), ("volumes", self._volumes)):
+            kept += [(one, _flat(part)) for one, part in _pairs(whole.get(kind))]
+        others = [_path(one) for one in _many(whole.get("include"))]
+        others += [
+            _flat(part["extends"]).get("file")
+            for _, part in self._services
+            if isinstance(part.get("extends"), dict)
+        ]
+        for other in others:
+            for path in _many(other):
+                joined = posixpath.normpath(posixpath.join(base, str(path)))
+                if joined != name:
+                    self._read(files, joined, depth + 1)
+
+    def _service(self, service: Mapping[str, Any], policy: Policy) -> Iterator[Found]:
+        yield from self._image(service, policy)
+        yield from self._privileges(service, policy)
+        for key in NAMESPACES:
+            mode = self._filled(service.get(key))
+            if mode == "host" and policy.host_namespaces != "allow":
+                yield key, "host is denied by host_namespaces"
+            if mode.startswith(("container:", "ns:")):
+                yield key, f"{mode} is not of this application"
+        for device in _many(service.get("devices")):
+            source = device.get("source") if isinstance(device, dict) else device
+            path = self._filled(source).split(":")[0]
+            if not any(fnmatch.fnmatchcase(path, one) for one in policy.devices):
+                yield "devices", f"{path} is not in devices"
+        for source in self._mounts(service):
+            if not _below_any(source, policy.host_paths):
+                yield "volumes", f"{source} is not in host_paths"
+
+    def _image(self, service: Mapping[str, Any], policy: Policy) -> Iterator[Found]:
+        if service.get("build"):
+            yield "build", "nodes do not build; push an image and name it"
+        image = self._filled(service.get("image"))
+        host = image.partition("/")[0]
+        named = "/" in image and ("." in host or ":" in host or host == "localhost")
+        registry = host if named else "docker.io"
+        if image and not any(fnmatch.fnmatchcase(registry, one) for one in policy.registries):
+            yield "image", f"registry {registry} is not in registries"
+
+    def _privileges(self, service: Mapping[str, Any], policy: Policy) -> Iterator[Found]:
+        if policy.privileged == "allow":
+            return
+        if self._filled(service.get("privileged")).lower() in ("true", "yes", "on", "1"):
+            yield "privileged", "is denied"
+        for option in map(self._filled, _many(service.get("security_opt"))):
+            if any(sign in option for sign in UNCONFINED):
+                yield "security_opt", f"{option} is as good as privileged, which is denied"
+        allowed = {_capability(one) for one in policy.capabilities}
+        for name in map(self._filled, _many(service.get("cap_add"))):
+            if _capability(name) not in allowed:
+                yield "cap_add", f"{name} is not in capabilities"
+
+    def _mounts(self, service: Mapping[str, Any]) -> Iterator[str]:
+        """Folders of the node that are mounted; the package's own and named volumes are none."""
+        for mount in _many(service.get("volumes")):
+            if isinstance(mount, dict):
+                source = self._filled(mount.get("source"))
+                bound = mount.get("type") == "bind"
+            else:
+                text = self._filled(mount)
+                source, colon, _ = text.partition(":")
+                bound = bool(colon)
+            outside = posixpath.normpath(source).startswith("..")
+            if bound and (source.startswith(("/", "~")) or outside):
+                yield source
+
+    def _filled(self, value: object) -> str:
+        """The text with the deployment's values put in; nothing of what is no text."""
+        if value is None:
+            return ""
+        return compose.filled(str(value), self._variables)
+
+
+def _capability(name: str) -> str:
+    return name.upper().removeprefix("CAP_")
+
+
+def _below_any(path: str, roots: Iterable[str]) -> bool:
+    normal = posixpath.normpath(path)
+    return any(
+        root == "/" or normal == root or normal.startswith(f"{root}/")
+        for root in map(posixpath.normpath, roots)
+    )
+
+
+def _path(include: object) -> object:
+    return include.get("path") if isinstance(include, dict) else include
+
+
+def _pairs(value: object) -> list[tuple[str, dict[str, Any]]]:
+    if not isinstance(value, dict):
+        return []
+    return [(str(name), part) for name, part in _flat(value).items() if isinstance(part, dict)]
+
+
+def _many(value: object) -> list[Any]:
+    """One or many, as Compose lets authors write."""
+    if value is None:
+        return []
+    return value if isinstance(value, list) else [value]
+
+
+def _flat(mapping: dict[str, Any]) -> dict[str, Any]:
+    """The mapping with what it merges by `<<`; its own keys stand above those."""
+    found: dict[str, Any] = {}
+    for part in reversed(_many(mapping.get("<<"))):
+        if isinstance(part, dict):
+            found.update(_flat(part))
+    found.update((key, value) for key, value in mapping.items() if key != "<<")
+    return found
