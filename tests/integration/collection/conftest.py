@@ -10,6 +10,7 @@ import pytest
 
 from lab import Engine, Lab, kubernetes
 from tests.support import charts
+from tests.support.private_registry import PrivateRegistry
 from tests.support.shop import Shop
 
 INDEX = "application/vnd.oci.image.index.v1+json"
@@ -93,3 +94,12 @@ def chart_folders(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> dict[st
         )
         for version in ("1.0.0", "1.1.0", "1.2.0")
     }
+
+
+@pytest.fixture
+def private(lab: Lab, shop: Shop, tmp_path: Path) -> Iterator[PrivateRegistry]:
+    """A registry that asks for a password."""
+    registry = PrivateRegistry(lab, tmp_path)
+    registry.start()
+    yield registry
+    registry.stop(shop)
