@@ -156,7 +156,7 @@ class Running:
 
     def results(self) -> list[dict[str, Any]]:
         """Wait, and give the results."""
-        output, _ = self.process.communicate(timeout=240)
+        output, _ = self.process.communicate(timeout=600)
         assert self.answers.exists(), output
         found: list[dict[str, Any]] = json.loads(self.answers.read_text())
         return found

@@ -62,13 +62,14 @@ def shop(
     shop.clean()
 
 
-def _from_registry(shop: ChartShop, version: str, **more: Any) -> dict[str, Any]:
+def _from_registry(shop: ChartShop, version: str, **more: str) -> dict[str, Any]:
     """Parameters for a version whose chart comes from the registry."""
     content = shop.content(version)
     component = content["components"][0]
     del component["src"]
     host = "registry.margrave.lab:5000"
-    component.update(repository=f"oci://{host}/charts/storefront", revision=version, **more)
+    chart = {"repository": f"oci://{host}/charts/storefront", "revision": version}
+    component.update({**chart, **more})
     return {**content, "registries": [{"host": host, "insecure": True}]}
 
 

@@ -220,12 +220,11 @@ class HelmDriver:
     def _wait(
         self, namespace: str, stated: list[dict], before: dict, until: float, limit: float
     ) -> list[dict]:
+        doubt = _Doubt()
         while True:
             found = self.cluster.live(stated)
             pods = _objects.pods_of(found, self._pods(namespace))
-            error = _objects.failure(found, pods, before)
-            if error is not None:
-                raise error
+            doubt.weigh(_objects.failure(found, pods, before), time.monotonic())
             waiting = [one for one in map(_objects.waiting_for, found) if one]
             if not waiting and len(found) == len(stated):
                 return found
@@ -287,6 +286,30 @@ class HelmDriver:
     def tidy(self, _dropped: Iterable[Release]) -> list[str]:
         """Nothing: the kubelet removes images that no pod needs by itself."""
         return []
+
+
+class _Doubt:
+    """A failure counts once it has stood for a while.
+
+    A pod of the release before may be seen on its way out, and the kubelet looks again for what a
+    container lacks only now and then.
+    """
+
+    def __init__(self) -> None:
+        self._since: float | None = None
+
+    def weigh(self, error: EdgeError | None, now: float) -> None:
+        """Raise an error that has been there long enough."""
+        if error is None:
+            self._since = None
+            return
+        self._since = self._since or now
+        if now - self._since >= CERTAIN.get(error.kind, 5.0):
+            raise error
+
+
+# Seconds by the error's class; what a container lacks may have come a moment ago.
+CERTAIN = {"config": 25.0}
 
 
 def _key(one: dict) -> str:

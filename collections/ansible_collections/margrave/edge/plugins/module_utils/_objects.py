@@ -157,19 +157,25 @@ def _statuses(pod: dict) -> Iterator[dict]:
         yield from status.get(kind) or []
 
 
-def pods_of(objects: Iterable[dict], pods: Iterable[dict]) -> list[dict]:
+def pods_of(objects: list[dict], pods: Iterable[dict]) -> list[dict]:
     """The pods that these objects made, by their selectors, and those that are objects."""
     wanted = [
         ((one.get("spec") or {}).get("selector") or {}).get("matchLabels") or {}
         for one in objects
         if one["kind"] in COUNTED or one["kind"] == "Job"
     ]
+    own = {one["metadata"]["name"] for one in objects if one["kind"] == "Pod"}
     return [
         pod
         for pod in pods
-        if any(
-            labels and labels.items() <= (pod["metadata"].get("labels") or {}).items()
-            for labels in wanted
+        # One that is on its way out says nothing of the release that comes.
+        if not pod["metadata"].get("deletionTimestamp")
+        and (
+            pod["metadata"]["name"] in own
+            or any(
+                labels and labels.items() <= (pod["metadata"].get("labels") or {}).items()
+                for labels in wanted
+            )
         )
     ]
 

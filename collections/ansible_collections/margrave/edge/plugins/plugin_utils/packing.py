@@ -20,17 +20,23 @@ from collections.abc import Iterator
 from ansible.errors import AnsibleActionFail
 
 
-def packed(folder: str) -> bytes:
-    """The archive, or AnsibleActionFail naming the file that cannot travel."""
+def contents(folder: str) -> dict[str, bytes]:
+    """The files by path, in order, or AnsibleActionFail naming the one that cannot travel."""
     if not os.path.isdir(folder):
         raise AnsibleActionFail(f"components.src: {folder} is not a folder (give the component's)")
-    files = sorted(_files(folder, ""), key=lambda path: path.encode())
+    found = {}
+    for path in sorted(_files(folder, ""), key=lambda path: path.encode()):
+        with open(os.path.join(folder, path), "rb") as file:
+            found[path] = file.read()
+    return found
+
+
+def packed(folder: str, files: dict[str, bytes] | None = None) -> bytes:
+    """The archive of a folder, or of the files that were read from it."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as tar:
-        for path in files:
+        for path, data in (contents(folder) if files is None else files).items():
             full = os.path.join(folder, path)
-            with open(full, "rb") as file:
-                data = file.read()
             entry = tarfile.TarInfo(path)
             entry.size = len(data)
             entry.mode = 0o755 if os.stat(full).st_mode & 0o100 else 0o644

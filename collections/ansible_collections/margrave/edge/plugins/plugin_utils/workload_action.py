@@ -11,6 +11,7 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible_collections.margrave.edge.plugins.plugin_utils import packing
+from ansible_collections.margrave.edge.plugins.plugin_utils.strays import strays
 
 
 class WorkloadAction(ActionBase):
@@ -35,6 +36,16 @@ class WorkloadAction(ActionBase):
             raise AnsibleActionFail("components: is not a list of mappings (see ansible-doc)")
         return [self._packed(dict(one)) for one in components]
 
+    @staticmethod
+    def _refuse_strays(name: str, files: dict[str, bytes]) -> None:
+        """A package that reads what is not its own does not even travel."""
+        found = strays(files)
+        if found:
+            words = "; ".join(f"components.{name}: {one}" for one in found)
+            cure = "put the file into the component's folder and publish the application again"
+            error = {"class": "config", "code": "stray-file", "message": words, "cure": cure}
+            raise AnsibleActionFail(f"{words} ({cure})", result={"error": error, "changed": False})
+
     def _packed(self, component: dict[str, Any]) -> dict[str, Any]:
         src = component.pop("src", None)
         if src is None:
@@ -43,7 +54,10 @@ class WorkloadAction(ActionBase):
                     f"components.{component.get('name')}.src: is missing (give the folder)"
                 )
             return component
-        archive = packing.packed(self._loader.path_dwim(src))
+        folder = self._loader.path_dwim(src)
+        files = packing.contents(folder)
+        self._refuse_strays(str(component.get("name")), files)
+        archive = packing.packed(folder, files)
         found = packing.digest(archive)
         wanted = component.setdefault("digest", found) or found
         if wanted != found:
