@@ -28,15 +28,18 @@ format_option = click.option(
 
 @click.command()
 @click.argument("folder", metavar="[DIR]", default=".", type=click.Path(path_type=Path))
+@click.option(
+    "--database", metavar="URL", default="", help="An empty PostgreSQL database, instead of SQLite."
+)
 @format_option
-def init(folder: Path, output: str) -> None:
+def init(folder: Path, database: str, output: str) -> None:
     """Make a controller: configuration, database, keys, repository, first admin.
 
     Password and token are shown this once; only their hashes are kept.
     """
     from controller.keeping.initial import make
 
-    made = make(folder)
+    made = make(folder, database)
     answer = {
         "config": str(made.config),
         "user": made.user,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import shutil
@@ -42,6 +43,12 @@ signing_key = "{_KEY}"
 """
 
 
+_DATABASE: Final = """
+[database]
+url = {url}
+"""
+
+
 @dataclass(frozen=True)
 class Made:
     """What was made; password and token are known here and nowhere else."""
@@ -53,8 +60,11 @@ class Made:
     signing_key: str  # the public half, empty when ssh-keygen is missing
 
 
-def make(folder: Path) -> Made:
-    """Make everything in the folder; Conflict when it holds a controller already."""
+def make(folder: Path, database: str = "") -> Made:
+    """Make everything in the folder; Conflict when it holds a controller already.
+
+    `database` is the URL of a PostgreSQL database that is there and empty; SQLite without one.
+    """
     config = folder / settings.FILE_NAME
     if config.exists():
         raise Conflict(f"{config}: is there already", "choose an empty folder, or remove it")
@@ -64,7 +74,9 @@ def make(folder: Path) -> Made:
     public = _signing_key(folder / _KEY)
     # Written whole or not at all: a file that is there means that init came to its end.
     draft = config.with_suffix(".new")
-    _write_private(draft, _CONFIG + (_SIGNING if public else ""))
+    # JSON's text is TOML's too.
+    where = _DATABASE.format(url=json.dumps(database)) if database else ""
+    _write_private(draft, _CONFIG + (_SIGNING if public else "") + where)
     loaded = settings.load(draft, {})
     Repository(loaded).prepare()
     store = Store(loaded.database_url)
