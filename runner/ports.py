@@ -58,6 +58,16 @@ class Beacon:
 
 
 @dataclass(frozen=True, slots=True)
+class Jump:
+    """A host that stands between the runner and its nodes; it is held to one host key, too."""
+
+    address: str
+    port: int
+    user: str
+    host_key: str  # "ssh-ed25519 AAAA…"
+
+
+@dataclass(frozen=True, slots=True)
 class Target:
     """All that is needed to reach a node over SSH."""
 
@@ -67,6 +77,7 @@ class Target:
     user: str
     key: str
     host_key: str
+    jump: Jump | None = None
 
 
 class Status(StrEnum):
@@ -108,6 +119,7 @@ class Progress:
     operation: str
     at: datetime
     line: str
+    phase: str = ""  # the step that it has begun, where the line is about that
 
 
 @dataclass(frozen=True, slots=True)

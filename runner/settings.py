@@ -24,6 +24,7 @@ from margrave.sections import (
     Verdict,
     door_findings,
 )
+from runner import jumps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,13 +80,35 @@ class Drift(Section):
     interval: Duration = Field("60s", description="how often nodes are looked at")
 
 
+class JumpHost(Section):
+    """A host in front of some networks."""
+
+    host: Annotated[str, Field(pattern=jumps.PLACE)] = Field(description="user@host:port")
+    host_key: Annotated[str, Field(pattern=jumps.HOST_KEY)] = Field(
+        description="its public host key, as /etc/ssh/ssh_host_ed25519_key.pub on it shows it"
+    )
+    networks: tuple[str, ...] = Field(
+        (), description="networks (10.1.0.0/16) and names (*.plant) behind it; empty: all nodes"
+    )
+
+
 class Ssh(Section):
     """How nodes are reached; the runner makes a key of its own when none is named."""
 
     key: Path | None = Field(None, description="private key; without it the runner makes one")
     user: str = Field("margrave", description="remote user on the nodes")
     port: int = Field(22, ge=1, le=65535, description="port where a node names none")
-    jump: str = Field("", description="jump host in front of the nodes, user@host:port")
+    jump: str = Field(
+        "",
+        pattern=f"^$|{jumps.PLACE}",
+        description="jump host in front of all nodes, user@host:port",
+    )
+    jump_host_key: str = Field(
+        "", pattern=f"^$|{jumps.HOST_KEY}", description="its public host key; it has to be named"
+    )
+    jumps: tuple[JumpHost, ...] = Field(
+        (), description="jump hosts for some networks each; the first that fits an address counts"
+    )
     connect_timeout: int = Field(10, ge=1, le=300, description="seconds until a node is silent")
 
 
@@ -162,6 +185,16 @@ def problems(loaded: RunnerSettings, where: str = "") -> list[Finding]:
     if url and _is_open(url) and not http.insecure:
         message = f"{url} is neither HTTPS nor on this machine"
         findings.append(finding("/controller/url", message, "use https, or http.insecure = true"))
+    if bool(loaded.ssh.jump) != bool(loaded.ssh.jump_host_key):
+        message = "ssh.jump and ssh.jump_host_key belong together"
+        cure = "ssh-keyscan the jump host, and compare with its own console"
+        findings.append(finding("/ssh/jump_host_key", message, cure))
+    findings += [
+        finding(f"/ssh/jumps/{number}/networks", f'"{word}" is no network', "10.1.0.0/16, *.plant")
+        for number, one in enumerate(loaded.ssh.jumps)
+        for word in one.networks
+        if not jumps.is_network(word)
+    ]
     key = loaded.secrets.age_key
     if key and not key.is_file():
         findings.append(finding("/secrets/age_key", f"{key} is no file", "age-keygen makes one"))

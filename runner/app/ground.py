@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from margrave import durations
+from runner import jumps
 from runner.execute import AnsibleExecutor
 from runner.instruments import Instruments
 from runner.nodes import Beats, beacon_file, own_key, with_beacon
-from runner.ports import Clock, Executor, Node, NodeStatus, Target
+from runner.ports import Clock, Executor, Jump, Node, NodeStatus, Target
 from runner.settings import RunnerSettings
 from runner.store import Store, site
 from runner.store.beacons import Beacons
@@ -34,6 +35,7 @@ class Ground:
         self.beat = timedelta(seconds=durations.seconds(settings.heartbeat.interval))
         self.beats = Beats(Beacons(self.store), clock, self.beat)
         self._key: Path | None = settings.ssh.key
+        self._jumps = _jumps(settings)
 
     def beacon(self, node: str, *, rotate: bool = False) -> dict[str, Any]:
         """What a node's beacon is told."""
@@ -45,7 +47,14 @@ class Ground:
         """How a node is reached."""
         if self._key is None:
             self._key = own_key(self.folder / "ssh")
-        return Target(node.name, node.address, node.port, node.user, str(self._key), node.host_key)
+        return Target(
+            node.name, node.address, node.port, node.user, str(self._key), node.host_key,
+            self.jump(node.address),
+        )  # fmt: skip
+
+    def jump(self, address: str) -> Jump | None:
+        """The jump host in front of an address, or None."""
+        return jumps.of(address, self._jumps)
 
     def status_at(self, node: Node, now: Any) -> NodeStatus:
         """A node's status by its last sign of life."""
@@ -57,10 +66,15 @@ class Ground:
         return self.status_at(node, self.clock())
 
 
+def _jumps(settings: RunnerSettings) -> list[jumps.Rule]:
+    given = settings.ssh
+    rules = [(jumps.read(one.host, one.host_key), one.networks) for one in given.jumps]
+    return [*rules, *([(jumps.read(given.jump, given.jump_host_key), ())] if given.jump else [])]
+
+
 def _ansible(settings: RunnerSettings) -> AnsibleExecutor:
     return AnsibleExecutor(
         folder=settings.state.dir / "execute",
         forks=settings.execute.forks,
         connect_timeout=settings.ssh.connect_timeout,
-        jump=settings.ssh.jump,
     )

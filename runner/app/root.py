@@ -128,6 +128,7 @@ def _onboarding(ground: Ground) -> Onboard:
         key=ground.settings.ssh.key,
         user=ground.settings.ssh.user,
         beacon=_beacon_text(ground),
+        jump=ground.jump,
     )
 
 

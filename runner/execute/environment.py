@@ -50,7 +50,6 @@ def environment(
     folders: Folders,
     collections: Path,
     connect_timeout: int,
-    jump: str = "",
     own: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
     """Every variable of a run."""
@@ -66,13 +65,13 @@ def environment(
         "ANSIBLE_COLLECTIONS_PATH": str(collections),
         "ANSIBLE_TIMEOUT": str(connect_timeout),
         "ANSIBLE_SSH_CONTROL_PATH_DIR": str(folders.control),
-        "ANSIBLE_SSH_ARGS": ssh_arguments(folders, connect_timeout, jump),
+        "ANSIBLE_SSH_ARGS": ssh_arguments(folders, connect_timeout),
         "ANSIBLE_CALLBACK_PLUGINS": get_callback_dir(),
         **SETTINGS,
     }
 
 
-def ssh_arguments(folders: Folders, connect_timeout: int, jump: str = "") -> str:
+def ssh_arguments(folders: Folders, connect_timeout: int) -> str:
     """How every node is reached: our key, our host keys, nobody's ssh_config."""
     options = {
         "UserKnownHostsFile": f'"{folders.known_hosts}"',
@@ -86,8 +85,6 @@ def ssh_arguments(folders: Folders, connect_timeout: int, jump: str = "") -> str
         "ControlMaster": "auto",
         "ControlPersist": f"{PERSIST}s",
     }
-    if jump:
-        options["ProxyJump"] = jump
     words = ["-F", "/dev/null"]
     for name, value in options.items():
         words += ["-o", f"{name}={value}"]

@@ -12,10 +12,13 @@ from typing import Final
 
 from runner.execute import processes
 from runner.execute.content import collections_path
+from runner.execute.direct import Direct
 from runner.execute.environment import environment
 from runner.execute.errand import COLLECTION, Errand, Outcome
 from runner.execute.folders import Folders
+from runner.execute.jump import proxy_command
 from runner.execute.knownhosts import KnownHosts
+from runner.execute.phases import Phases
 from runner.execute.run import Run
 from runner.execute.rundir import RunFolder
 from runner.execute.warm.keeper import Keeper
@@ -32,15 +35,18 @@ class AnsibleExecutor:
         folder: Path,
         forks: int = 20,
         connect_timeout: int = 10,
-        jump: str = "",
         warm: bool = True,
     ) -> None:
         self._folders = Folders(folder.resolve())
         self._forks = forks
-        self._environment = environment(self._folders, collections_path(), connect_timeout, jump)
+        self._environment = environment(self._folders, collections_path(), connect_timeout)
+        self._connect_timeout = connect_timeout
         self._known_hosts = KnownHosts(self._folders.known_hosts)
         self._keeper = Keeper(self._folders, self._environment) if warm else None
         self._runs: dict[str, Run] = {}
+        self._at_work: dict[str, tuple[Errand, Callable[[Progress], None]]] = {}
+        direct = Direct(self._folders, self._environment, self._proxy)
+        self._phases = Phases(direct, self._followed)
         self._threads: set[threading.Thread] = set()
         self._where: dict[str, str] = {}  # operation -> run
         self._lock = threading.Lock()
@@ -50,6 +56,7 @@ class AnsibleExecutor:
         """Make the folders, end what a killed runner left, and begin to warm up."""
         self._folders.make()
         self._sweep()
+        self._phases.start()
         if self._keeper:
             self._keeper.start()
 
@@ -66,13 +73,16 @@ class AnsibleExecutor:
 
         def settle(outcome: Outcome) -> None:
             with self._lock:
-                self._where.pop(outcome.key, None)
+                self._forget([outcome.key])
             on_result(_result(outcome))
 
         # A run for each module: plays of one run wait for each other, runs don't.
         errands = [Errand.of(call) for call in calls]
+        with self._lock:
+            self._at_work.update({one.key: (one, on_progress) for one in errands})
         for module in sorted({errand.module for errand in errands}):
             self._begin([one for one in errands if one.module == module], settle, tell)
+        self._phases.wake()
 
     def observe(
         self, nodes: Sequence[Target], deployments: Sequence[str] = ()
@@ -108,9 +118,14 @@ class AnsibleExecutor:
             run.give_up()
         for thread in threads:
             thread.join(timeout=10)
+        self._phases.stop()
         if self._keeper:
             self._keeper.stop()
         self._sweep()
+
+    def _followed(self) -> dict[str, tuple[Errand, Callable[[Progress], None]]]:
+        with self._lock:
+            return dict(self._at_work)
 
     def _sweep(self) -> None:
         """End processes that carry our control folder in their command line, then their files.
@@ -144,7 +159,8 @@ class AnsibleExecutor:
     ) -> None:
         """Begin a run; without anybody for its lines it is a look, and no operation."""
         ident = uuid.uuid4().hex[:12]
-        run = Run(RunFolder(self._folders.runs / ident), errands, on_outcome, on_line or _silent)
+        folder = RunFolder(self._folders.runs / ident, self._proxy)
+        run = Run(folder, errands, on_outcome, on_line or _silent)
         thread = threading.Thread(target=self._carry, args=(ident, run, errands), daemon=True)
         with self._lock:
             if not self._stopped:
@@ -167,9 +183,16 @@ class AnsibleExecutor:
                 self._threads.discard(threading.current_thread())
                 self._forget(errand.key for errand in errands)
 
+    def _proxy(self, node: Target) -> str:
+        """The command that leads to a node behind a jump host; empty for all others."""
+        if node.jump is None:
+            return ""
+        return proxy_command(node.jump, node.key, self._folders, self._connect_timeout)
+
     def _forget(self, keys: Iterable[str]) -> None:
         for key in keys:
             self._where.pop(key, None)
+            self._at_work.pop(key, None)
 
 
 def _result(outcome: Outcome) -> Result:

@@ -23,6 +23,8 @@ class KnownHosts:
             before = dict(self._lines)
             for node in nodes:
                 self._lines[place(node.address, node.port)] = node.host_key
+                if node.jump is not None:
+                    self._lines[place(node.jump.address, node.jump.port)] = node.jump.host_key
             if self._lines != before or not self._path.exists():
                 self._write()
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from margrave.errors import Refused
 from runner.execute.errand import Errand
+from runner.ports import Target
 
 # Inventory values are templates to Ansible, so what could begin one does not get in. The module's
 # arguments may hold anything: they are read from a file, and what is read so is never a template.
@@ -23,8 +25,9 @@ ARGUMENTS: Final = "{{ lookup('ansible.builtin.file', margrave_arguments) | from
 class RunFolder:
     """Makes and removes the folder; hosts are numbered, so that one node may stand there twice."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, proxy: Callable[[Target], str] = lambda _: "") -> None:
         self.path = path
+        self._proxy = proxy  # the command that leads to a node behind a jump host
 
     @property
     def inventory(self) -> Path:
@@ -46,7 +49,7 @@ class RunFolder:
         for number, errand in enumerate(errands):
             arguments = self.path / f"arguments-{number}.json"
             _write(arguments, dict(errand.arguments))
-            hosts[host(number)] = _variables(errand, arguments)
+            hosts[host(number)] = _variables(errand, arguments, self._proxy(errand.node))
         _write(self.inventory, {"all": {"hosts": hosts}})
         _write(self.play, _play(module))
 
@@ -78,12 +81,13 @@ def host(number: int) -> str:
     return f"errand-{number}"
 
 
-def _variables(errand: Errand, arguments: Path) -> dict[str, Any]:
+def _variables(errand: Errand, arguments: Path, proxy: str) -> dict[str, Any]:
     node = errand.node
-    for value in (node.address, node.user, node.key, str(arguments)):
+    for value in (node.address, node.user, node.key, str(arguments), proxy):
         if TEMPLATE.search(value):
             raise Refused(f'{node.name}: "{value}" reads like a template', "choose another name")
-    return {
+    way = {"ansible_ssh_common_args": shlex.join(["-o", f"ProxyCommand={proxy}"])} if proxy else {}
+    return way | {
         "ansible_host": node.address,
         "ansible_port": node.port,
         "ansible_user": node.user,

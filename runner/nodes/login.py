@@ -8,13 +8,14 @@ import socket
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import paramiko
 
 from margrave.errors import Conflict, MargraveError, Refused, Unreachable
 from margrave.secret import Secret
 from runner.nodes.hostkeys import KINDS, HostKey
+from runner.ports import Jump
 
 KEY_KINDS: Final = (paramiko.Ed25519Key, paramiko.ECDSAKey, paramiko.RSAKey)
 LONGEST: Final = 60  # seconds that one command on the node may take
@@ -25,11 +26,20 @@ PLENTY: Final = 1024 * 1024  # bytes of output; more is a broken node
 
 
 @dataclass(frozen=True, slots=True)
+class Via:
+    """The jump host on the way to a node, and our key for it."""
+
+    jump: Jump
+    key: Secret
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """Where a node's sshd listens."""
 
     address: str
     port: int
+    via: Via | None = None
 
     def __str__(self) -> str:
         return f"{self.address}:{self.port}"
@@ -155,17 +165,37 @@ def _private(text: Secret) -> paramiko.PKey:
 
 @contextmanager
 def _transport(place: Place, timeout: int, kinds: Sequence[str]) -> Iterator[paramiko.Transport]:
-    with _translated(place):
-        wire = socket.create_connection((place.address, place.port), timeout=timeout)
-        transport = paramiko.Transport(wire)
-    try:
+    with ExitStack() as stack:
+        wire: Any = stack.enter_context(_wire(place, timeout))
+        with _translated(place):
+            transport = paramiko.Transport(wire)
+        stack.callback(transport.close)
         with _translated(place):
             transport.banner_timeout = transport.auth_timeout = timeout
             transport.get_security_options().key_types = list(kinds)
             transport.start_client(timeout=timeout)
         yield transport
-    finally:
-        transport.close()
+
+
+@contextmanager
+def _wire(place: Place, timeout: int) -> Iterator[socket.socket | paramiko.Channel]:
+    """Something that speaks with the node's sshd: a socket, or a channel through the jump host."""
+    if place.via is None:
+        with _translated(place):
+            line = socket.create_connection((place.address, place.port), timeout=timeout)
+        yield line
+        return
+    jump = place.via.jump
+    gate, wanted = Place(jump.address, jump.port), HostKey(jump.host_key).fingerprint
+    login = Login(jump.user, private_key=place.via.key)
+    with _proven(gate, wanted, timeout) as transport:
+        with _translated(gate, login):
+            _log_in(transport, login)
+        with _translated(place):
+            channel = transport.open_channel(
+                "direct-tcpip", (place.address, place.port), ("127.0.0.1", 0), timeout=timeout
+            )
+        yield channel
 
 
 def _shown(transport: paramiko.Transport) -> HostKey:

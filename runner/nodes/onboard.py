@@ -12,10 +12,11 @@ from margrave.secret import Secret
 from runner.nodes import checks, requests, scripts
 from runner.nodes.hostkeys import HostKey
 from runner.nodes.keys import own_key, public_line
-from runner.nodes.login import Login, Place, Session, host_key, session
+from runner.nodes.login import Login, Place, Session, Via, host_key, session
 from runner.ports import (
     Check,
     Clock,
+    Jump,
     Node,
     NodeRequest,
     NodeStatus,
@@ -68,6 +69,7 @@ class Onboard:
         key: Path | None = None,
         user: str = "margrave",
         beacon: Callable[[str], str] | None = None,
+        jump: Callable[[str], Jump | None] = lambda _: None,
     ) -> None:
         self._nodes = nodes
         self._executor = executor
@@ -76,18 +78,19 @@ class Onboard:
         self._clock = clock
         self._timeout = connect_timeout
         self._user = user
+        self._jump = jump  # the jump host in front of an address
         self._beacon = beacon  # what its beacon.json holds; None where beacons have no way to us
 
     def probe(self, address: str, port: int) -> str:
         """The fingerprint of the host key at an address."""
         requests.check_place(address, port)
-        return host_key(Place(address, port), self._timeout).fingerprint
+        return host_key(self._place(address, port), self._timeout).fingerprint
 
     def add(self, request: NodeRequest) -> Onboarded:
         """Prepare the node and register it; the same again is harmless."""
         requests.check(request)
         known = self._known(request)
-        place = Place(request.address, request.port)
+        place = self._place(request.address, request.port)
         # Also at a new address: the same node shows the same key, and another one has to be named.
         wanted = request.host_key or HostKey(known.host_key if known else "").fingerprint
         with session(place, self._login(request), wanted, self._timeout) as opened:
@@ -95,8 +98,9 @@ class Onboard:
             self._prepare(place, opened)
         judged = checks.judge(self._enter(place, pinned), self._clock())
         target = Target(
-            request.name, place.address, place.port, self._user, str(self._key), pinned.line
-        )
+            request.name, place.address, place.port, self._user, str(self._key), pinned.line,
+            self._jump(place.address),
+        )  # fmt: skip
         told = self._executor.inspect(target)
         node = self._node(request, known, pinned, told)
         self._nodes.save(node)
@@ -106,7 +110,7 @@ class Onboard:
     def remove(self, name: str) -> None:
         """Take our key off the node where it answers, and forget it."""
         node = self._nodes.get(name)
-        place, pinned = Place(node.address, node.port), HostKey(node.host_key)
+        place, pinned = self._place(node.address, node.port), HostKey(node.host_key)
         login = Login(node.user, private_key=self._secret_key())
         # A node that is gone, or lets us in no more, is forgotten all the same.
         with (
@@ -115,6 +119,10 @@ class Onboard:
         ):
             opened.run_as_root(scripts.remove(node.user, public_line(self._key)))
         self._nodes.remove(name)
+
+    def _place(self, address: str, port: int) -> Place:
+        jump = self._jump(address)
+        return Place(address, port, Via(jump, self._secret_key()) if jump else None)
 
     @property
     def _key(self) -> Path:

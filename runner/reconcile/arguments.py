@@ -10,7 +10,7 @@ from margrave import durations
 from margrave.documents.deployment import Component, Deployment
 from margrave.documents.extensions import Extensions
 from margrave.lifecycle import Kind
-from runner.store.values import Placement
+from runner.store.values import Operation, Placement
 
 # Downloads are not counted by any health time-out; this bounds them, generously, because a slow
 # line is no reason to begin again. A call that is cut off is finished by the same call made again.
@@ -53,6 +53,24 @@ def rollback_arguments(
 def delete_arguments(placement: Placement) -> dict[str, Any]:
     """What workload_delete needs beside the fence. Named volumes stay."""
     return {"deployment": placement.deployment, "volumes": "keep"}
+
+
+def takes_off(operation: Operation) -> bool:
+    """Whether a cancelled install is being taken off the node again."""
+    return operation.kind is Kind.INSTALL and "volumes" in operation.arguments
+
+
+def goes_back(operation: Operation) -> bool:
+    """Whether its release is on the node already, and Git does not want it."""
+    return "to_release" in operation.arguments
+
+
+def called(operation: Operation) -> Kind:
+    """The module that is called for an operation, which may differ from what it is told as."""
+    if takes_off(operation):
+        return Kind.DELETE
+    # Healing what was gone back to is an update by its state, and on the node a way back.
+    return Kind.ROLLBACK if goes_back(operation) else operation.kind
 
 
 def deadline(kind: Kind, arguments: Mapping[str, Any]) -> int:

@@ -15,6 +15,9 @@ from runner.store.resources import moment
 # A line in the outbox costs a write to disk: several travel together.
 _SPAN: Final = timedelta(seconds=1)
 _KEPT_FILES: Final = 200
+# Reports of log lines that wait: some thousand operations, a few megabytes.
+_LOGS_KEPT: Final = 5_000
+_BOUND_EVERY: Final = 100
 
 
 class Journal:
@@ -25,6 +28,7 @@ class Journal:
         self._store = store
         self._lock = threading.Lock()
         self._lines: dict[str, list[Progress]] = defaultdict(list)
+        self._reports = 0
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     def path(self, operation: str) -> Path:
@@ -51,6 +55,13 @@ class Journal:
             texts = [one.line for one in lines]
             at = moment(lines[-1].at)
             outbox.append(tx, "log", {"operation": operation, "lines": texts, "at": at})
+            self._bound(tx)
+
+    def _bound(self, tx: Transaction) -> None:
+        """Days without a controller must not fill the disk; looked at now and then, as it costs."""
+        self._reports += 1
+        if self._reports % _BOUND_EVERY == 0:
+            outbox.shorten_logs(tx, _LOGS_KEPT)
 
     def tidy(self) -> None:
         """Remove the oldest files."""

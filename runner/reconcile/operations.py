@@ -22,7 +22,7 @@ from margrave.lifecycle import WORKING_STATE, Kind, State
 from margrave.planner import effective
 from margrave.planning import Step
 from runner.instruments import OPERATION_SECONDS, OPERATIONS, ROLLBACKS, Instruments
-from runner.ports import Call, Executor, Node, Result, Status, Target
+from runner.ports import Call, Executor, Node, Progress, Result, Status, Target
 from runner.reconcile import arguments, view
 from runner.reconcile.beginning import Goal, new_placement, noted, reason_of
 from runner.reconcile.journal import Journal
@@ -42,6 +42,8 @@ from runner.store import operations as rows
 from runner.store.reporting import stand_down
 
 _ANSWER_GRACE: Final = timedelta(seconds=60)
+# What leads to nothing new is finished, whatever Git wants meanwhile.
+_NEVER_OUTDATED: Final = (Kind.DELETE, Kind.ROLLBACK)
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,7 @@ class Operations:
         with self._store.write() as tx:
             for one in rows.unfinished(tx):
                 newer = wanted.get(one.deployment)
-                goes_on = one.kind is Kind.DELETE or _goes_back(one) or newer == one.release
+                goes_on = arguments.called(one) in _NEVER_OUTDATED or newer == one.release
                 if one.state is OperationState.WAITING and not goes_on:
                     self._give_way(tx, one)
                     ended += 1
@@ -165,7 +167,8 @@ class Operations:
             self._instruments.count(ROLLBACKS, str(why))
 
     def _write(self, tx: Transaction, case: Case, settlement: Settlement) -> None:
-        rows.change(tx, case.operation.id, **settlement.operation)
+        fence = {"seq": site.take_fence_seq(tx)} if settlement.anew else {}
+        rows.change(tx, case.operation.id, **settlement.operation, **fence)
         if settlement.to is None:
             transitions.note(tx, case.placement, **settlement.placement)
             return
@@ -256,23 +259,26 @@ class Operations:
         if calls:
             now = self._store.clock()
             self._sent |= {one.operation: now for one in calls}
-            self._executor.start(calls, self._journal.add, self.finish)
+            self._executor.start(calls, self._progress, self.finish)
+
+    def _progress(self, progress: Progress) -> None:
+        """A line of its log; where it is at another step, everybody is told."""
+        self._journal.add(progress)
+        if progress.phase:
+            with self._store.write() as tx:
+                one = rows.find(tx, progress.operation)
+                if one is not None and one.state is OperationState.RUNNING:
+                    rows.change(tx, one.id, phase=progress.phase)
 
     def _call(self, one: Operation, node: Node) -> Call:
         with self._store.read() as tx:
             runner = site.identity_of(tx).runner
         fence = {"runner": runner, "epoch": one.epoch, "seq": one.seq}
         sent = {**one.arguments, "fence": fence, "request_id": one.id}
-        if one.kind is not Kind.DELETE:
+        kind = arguments.called(one)
+        if kind is not Kind.DELETE:
             sent |= self._dispatch.sensitive(one.arguments)
-        # Healing what was gone back to is an update by its state, and on the node a way back.
-        kind = Kind.ROLLBACK if _goes_back(one) else one.kind
         return Call(one.id, kind, self._dispatch.target(node), sent, one.deadline)
-
-
-def _goes_back(one: Operation) -> bool:
-    """Whether its release is on the node already, and Git does not want it."""
-    return "to_release" in one.arguments
 
 
 def _refused(one: Operation, error: MargraveError, now: datetime) -> Result:

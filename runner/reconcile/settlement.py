@@ -17,7 +17,7 @@ from margrave.documents.extensions import Extensions
 from margrave.error_classes import ErrorClass, retries_left
 from margrave.lifecycle import Kind, Outcome, State
 from runner.ports import Result, Status
-from runner.reconcile import claims
+from runner.reconcile import arguments, claims
 from runner.store.types import rfc3339
 from runner.store.values import Operation, OperationState, Placement
 
@@ -42,6 +42,7 @@ class Settlement:
     operation: Mapping[str, Any] = field(default_factory=dict)
     quarantine: bool = False  # the release that was tried is not to be tried again here
     other_runner: str = ""  # another runner's mark was met: what it says
+    anew: bool = False  # the operation goes on with another call, which needs a fence of its own
 
 
 @dataclass(frozen=True)
@@ -72,13 +73,18 @@ def settle(case: Case) -> Settlement:
     """The one place where results become states."""
     if case.result.status in (Status.UNREACHABLE, Status.LOST):
         return _not_ended(case)
+    if case.result.status is Status.OK and arguments.takes_off(case.operation):
+        return _cancelled(case)
     if case.result.status is Status.OK:
         return _SUCCESS[case.operation.kind](case)
     return _failed(case, case.error)
 
 
 def _not_ended(case: Case) -> Settlement:
-    if case.placement.cancelled:
+    taking_off = arguments.takes_off(case.operation)
+    if case.placement.cancelled and case.operation.kind is Kind.INSTALL and not taking_off:
+        return _take_off(case)
+    if case.placement.cancelled and not taking_off:
         return _cancelled(case)
     tries = case.operation.tries + 1
     if case.result.status is Status.LOST and tries >= _LOST_LIMIT:
@@ -97,6 +103,18 @@ def _not_ended(case: Case) -> Settlement:
             "error": case.error,
         },
     )
+
+
+def _take_off(case: Case) -> Settlement:
+    """A cancelled install has nothing to go back to: the call that takes it off also asks the one
+    that is at work on the node to stop at its next safe point, over a connection of its own."""
+    operation = {
+        "state": OperationState.WAITING,
+        "next_try_at": case.now,
+        "arguments": arguments.delete_arguments(case.placement),
+        "phase": "going back",
+    }
+    return Settlement(None, "cancelled", {"reason": "cancelled"}, operation, anew=True)
 
 
 def _cancelled(case: Case) -> Settlement:

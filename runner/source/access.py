@@ -41,6 +41,9 @@ class Access:
             "GIT_CONFIG_GLOBAL": os.devnull,
             "GIT_SSH_COMMAND": self._ssh(),
         }
+        if self.ca_file:
+            # A variable of the machine counts more than any setting; ours must count more than it.
+            values["GIT_SSL_CAINFO"] = self.ca_file
         return values | _as_config(self._config())
 
     def _config(self) -> dict[str, str]:

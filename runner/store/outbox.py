@@ -69,6 +69,35 @@ def rewind(tx: Transaction, epoch: int, expected: int) -> bool:
     return True
 
 
+def shorten_logs(tx: Transaction, most: int) -> int:
+    """Leave out the oldest log lines that wait beyond so many; how many events were shortened.
+
+    Their numbers stay: a gap in them would stop the line. States are never left out.
+    """
+    # By its word in the data, which JSON in SQL need not be asked for: a shortened event is known
+    # by it, and is not shortened again.
+    full = [
+        outbox.c.acked_at.is_(None),
+        outbox.c.kind == "log",
+        outbox.c.data["left_out"].as_integer().is_(None),
+    ]
+    count = select(func.count()).select_from(outbox).where(*full)
+    beyond = int(tx.connection.execute(count).scalar_one()) - most
+    if beyond <= 0:
+        return 0
+    oldest = select(*outbox.c["epoch", "seq", "data"]).where(*full)
+    rows = tx.connection.execute(oldest.order_by(outbox.c.epoch, outbox.c.seq).limit(beyond)).all()
+    for row in rows:
+        number = len(row.data.get("lines") or ())
+        told = f"… {number} lines are left out: the line to the controller was cut for too long"
+        tx.connection.execute(
+            update(outbox)
+            .where(outbox.c.epoch == row.epoch, outbox.c.seq == row.seq)
+            .values(data={**row.data, "lines": [told], "left_out": number})
+        )
+    return len(rows)
+
+
 def forget_before(tx: Transaction, moment: datetime) -> int:
     """Drop acknowledged events that are older; how many."""
     done = tx.connection.execute(delete(outbox).where(outbox.c.acked_at < moment))

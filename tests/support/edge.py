@@ -41,6 +41,7 @@ class FakeExecutor:
         self.before_answer: Callable[[Call], None] = lambda call: None
         self.lost: set[Kind] = set()  # kinds whose answers never come back
         self._lock = threading.Lock()
+        self._waited_for: dict[str, Callable[[], None]] = {}
 
     def start(
         self,
@@ -66,7 +67,8 @@ class FakeExecutor:
         return Observation(node.name, Status.OK, {"capabilities": CAPABILITIES}, _now())
 
     def cancel(self, operation: str) -> None:
-        """Nothing is kept here that could be cancelled."""
+        """Who waits for an answer that never comes waits no longer."""
+        self._waited_for.pop(operation, lambda: None)()
 
     def stop(self) -> None:
         """Nothing is kept here that could be left behind."""
@@ -87,6 +89,9 @@ class FakeExecutor:
             data = self._answer(node, call)
         self.before_answer(call)
         if call.kind in self.lost:
+            error = {"class": "internal", "code": "stopped", "message": "stopped", "cure": ""}
+            lost = Result(call.operation, Status.LOST, {"error": error}, began, _now())
+            self._waited_for[call.operation] = lambda: on_result(lost)
             return
         status = Status.FAILED if data.get("error") else Status.OK
         on_result(Result(call.operation, status, data, began, _now()))
@@ -110,6 +115,7 @@ class FakeExecutor:
 
     def _work(self, node: FakeNode, call: Call, deployment: str) -> dict[str, Any]:
         if call.kind is Kind.DELETE:
+            assert set(call.arguments) >= {"volumes", "fence"}
             node.running.pop(deployment, None)
             node.switches += 1
             return {"state": "DELETED", "deleted": True, "exit_code": 0}

@@ -185,6 +185,40 @@ def test_runs_overlap(executor, root, deployment) -> None:
     assert executor.active == frozenset()
 
 
+def test_one_call_of_a_shared_run_is_cancelled_and_the_other_goes_on(
+    lab, executor, root, deployment
+) -> None:
+    """Steps are told while the module works. What is cancelled is settled at once; the call that
+    takes it off stops it on the node, whose ssh ends, while the other call stays at work."""
+    mine, other = str(uuid.uuid4()), deployment
+    fences = {"runner": str(uuid.uuid4()), "epoch": 2**30}
+
+    def call(name: str, ident: str, seq: int) -> Call:
+        made = install(root(name), ident, "1.2.0", timeout=25)
+        fence = {"fence": {**fences, "seq": seq}, "request_id": ident}
+        return replace(made, operation=ident, arguments={**made.arguments, **fence})
+
+    def at_health() -> set[str]:
+        return {one.operation for one in results.lines if one.phase == "health"}
+
+    results = carry(executor, [call("harbor-1", mine, 1), call("depot-1", other, 1)])
+    try:
+        eventually(lambda: at_health() == {mine, other}, 40, "no phase is told")
+        executor.cancel(mine)
+        eventually(lambda: mine in results.by_operation, 5)
+        assert results.by_operation[mine].status is Status.LOST
+        arguments = {"deployment": mine, "fence": {**fences, "seq": 2}, "volumes": "remove"}
+        delete = Call("off", Kind.DELETE, root("harbor-1"), arguments, 60)
+        assert carry(executor, [delete]).wait()["off"].data["deleted"] is True
+        assert executor.active == {other}
+        assert lab.ssh("harbor-1", "pgrep -f workload_install", check=False).returncode == 1
+        ended = results.wait(90)[other]
+        assert (ended.status, ended.data["error"]["class"]) == (Status.FAILED, "health")
+    finally:
+        for name in ("harbor-1", "depot-1"):
+            lab.ssh(name, "rm -rf /var/lib/margrave/fence.json /var/lib/margrave/fences")
+
+
 def test_a_deadline_ends_the_waiting(executor, root, deployment) -> None:
     """An operation without a result in time is lost, not failed."""
     late = install(root("depot-1"), deployment, "1.2.0", timeout=30, deadline=3)

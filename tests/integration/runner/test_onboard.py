@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,16 @@ from margrave.errors import Conflict, NotFound, Refused, Unreachable
 from margrave.secret import Secret
 from runner.execute import AnsibleExecutor
 from runner.nodes import Onboard
-from runner.ports import Node, NodeRequest, NodeStatus, Observation, Status, Target, utc_now
+from runner.ports import (
+    Jump,
+    Node,
+    NodeRequest,
+    NodeStatus,
+    Observation,
+    Status,
+    Target,
+    utc_now,
+)
 
 pytestmark = pytest.mark.lab
 
@@ -164,6 +174,58 @@ def test_a_user_without_sudo_is_told_so(lab, onboard) -> None:
             onboard.add(request(lab, user="plain"))
     finally:
         lab.ssh(NODE, "userdel -rf plain", check=False)
+
+
+def test_a_node_behind_a_jump_host_is_brought_in_and_worked_on(lab, registry, tmp_path) -> None:
+    """Every connection comes from the jump host: onboarding, checks, looks; its key is held to."""
+    gate, node = lab.node("harbor-1").address, lab.node(NODE).address
+    line = " ".join(lab.ssh("harbor-1", "cat /etc/ssh/ssh_host_ed25519_key.pub").stdout.split()[:2])
+    jump = Jump(gate, 22, "root", line)
+    since = lab.ssh(NODE, "date '+%F %T'").stdout.strip()
+
+    def through(one: Jump, executor: AnsibleExecutor) -> Onboard:
+        return Onboard(
+            registry, executor, tmp_path / "ssh", utc_now, key=lab.key, jump=lambda _: one
+        )
+
+    executor = AnsibleExecutor(tmp_path / "execute", warm=False)
+    executor.open()
+    try:
+        onboard = through(jump, executor)
+        assert onboard.probe(node, 22) == lab.host_key(NODE)
+        onboard.add(request(lab))
+        assert registry.get(NODE).capabilities["deployment_types"] == ["compose"]
+        target = Target(NODE, node, 22, "margrave", str(lab.key), registry.get(NODE).host_key, jump)
+        assert executor.observe([target])[NODE].status is Status.OK
+        strange = replace(jump, host_key="ssh-ed25519 " + "A" * 68)
+        # Over a connection that is open nobody is asked for a key: this one has to be its first.
+        other = AnsibleExecutor(tmp_path / "other", connect_timeout=5, warm=False)
+        other.open()
+        met = other.observe([replace(target, jump=strange)])[NODE]
+        other.stop()
+        assert (met.status, met.data["error"]["code"]) == (Status.UNREACHABLE, "host-key-changed")
+        with pytest.raises(Conflict, match="the host key is"):
+            through(strange, executor).probe(node, 22)
+        onboard.remove(NODE)
+        said = lab.ssh(NODE, f"journalctl -u ssh -o cat --since '{since}' | grep Accepted").stdout
+        came = {words.split(" from ")[1].split()[0] for words in said.splitlines()}
+        assert gate in came
+        # The lab's own commands come from elsewhere, as root; nothing of margrave's does.
+        assert not [one for one in said.splitlines() if " margrave " in one and gate not in one]
+    finally:
+        executor.stop()
+
+
+def test_its_beacon_gets_a_key_that_only_root_reads(lab, registry, tmp_path) -> None:
+    """Written at onboarding, the same again by adding again, gone with the node."""
+    told = '{"node": "depot-1", "key": "00"}\n'
+    onboard = Onboard(registry, Satisfied(), tmp_path / "ssh", utc_now, beacon=lambda _: told)
+    look = "stat -c '%a %U' /etc/margrave/beacon.json; cat /etc/margrave/beacon.json"
+    for _ in range(2):
+        onboard.add(request(lab))
+        assert lab.ssh(NODE, look).stdout == "600 root\n" + told
+    onboard.remove(NODE)
+    assert lab.ssh(NODE, "ls /etc/margrave/beacon.json", check=False).returncode != 0
 
 
 ASKS = """

@@ -10,10 +10,12 @@ import pytest
 
 from margrave.lifecycle import Kind, Outcome, State
 from runner.reconcile.commands import Commands
-from runner.store import outbox
+from runner.store import outbox, placements
 from tests.support.repository import STOREFRONT
 from tests.support.site import World
 from tests.support.waiting import eventually
+
+OTHER = "9d0c8f7e-5d0e-4c7a-9b1e-2f7f2a1c9d99"
 
 
 @pytest.fixture
@@ -107,6 +109,33 @@ def test_cancelling_a_call_that_waits_goes_back_and_holds(world: World, commands
     commands.handle({"id": "c2", "kind": "retry", "deployment": STOREFRONT})
     world.settle()
     assert set(world.versions().values()) == {"1.1.0"}
+
+
+def test_a_cancelled_install_is_taken_off_again(world: World, commands: Commands) -> None:
+    """Where nothing ran before nothing runs afterwards: by a call of its own, newer than the one
+    that it stops, and whatever Git wants meanwhile."""
+    world.repository.deploy("1.0.0", name="second", identifier=OTHER, number=5)
+    world.executor.lost = {Kind.INSTALL}
+    world.repository.push()
+    world.runner.work.watch.look(hinted=True)
+    world.runner.work.reconciler.tick()
+    eventually(lambda: OTHER in world.executor.nodes["harbor-1"].running)
+    commands.handle({"id": "c1", "kind": "cancel", "deployment": OTHER})
+    world.settle()
+    install, delete = [one for one in world.executor.calls if one.arguments["deployment"] == OTHER]
+    assert (install.kind, delete.kind) == (Kind.INSTALL, Kind.DELETE)
+    assert delete.operation == install.operation
+    assert delete.arguments["fence"]["seq"] > install.arguments["fence"]["seq"]
+    assert OTHER not in world.executor.nodes["harbor-1"].running
+    with world.runner.ground.store.read() as tx:
+        one = placements.find(tx, OTHER, "harbor-1")
+    assert one is not None
+    assert (one.state, one.reason, one.outcome) == (State.FAILED, "cancelled", Outcome.HELD)
+    assert one.release is None and one.error is None
+    world.executor.lost = set()
+    commands.handle({"id": "c2", "kind": "retry", "deployment": OTHER})
+    world.settle()
+    assert OTHER in world.executor.nodes["harbor-1"].running
 
 
 def test_a_forgotten_node_takes_its_placements_along(world: World, commands: Commands) -> None:

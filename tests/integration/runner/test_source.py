@@ -336,6 +336,13 @@ def test_a_remote_that_is_away_is_unreachable_not_broken(
     assert (tmp_path / "state/source.git/HEAD").is_file()
 
 
+def test_the_own_ca_counts_more_than_the_machines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Git asks the variable before any setting, so the variable is what is set."""
+    monkeypatch.setenv("GIT_SSL_CAINFO", "/etc/ssl/certs/ca-certificates.crt")
+    access = Access("https://git.example/d.git", ca_file="/etc/margrave/ca.pem")
+    assert access.environment()["GIT_SSL_CAINFO"] == "/etc/margrave/ca.pem"
+
+
 def test_credentials_stand_neither_in_the_clone_nor_in_arguments(
     source: Source, tmp_path: Path
 ) -> None:

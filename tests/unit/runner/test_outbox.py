@@ -76,6 +76,31 @@ def controller() -> FakeController:
     return FakeController()
 
 
+def test_a_long_outage_leaves_out_the_oldest_log_lines_and_no_state(
+    store: Store, controller: FakeController
+) -> None:
+    """The numbers stay without a gap, the reader is told what is missing, and newer lines stay."""
+    with store.write() as tx:
+        for number in range(20):
+            outbox.append(tx, "placement", {"number": number})
+            outbox.append(tx, "log", {"operation": "o", "lines": [f"line {number}", "more"]})
+    with store.write() as tx:
+        assert outbox.shorten_logs(tx, 5) == 15
+        assert outbox.shorten_logs(tx, 5) == 0
+        rows = outbox.waiting(tx, 100)
+    assert [one.seq for one in rows] == list(range(1, 41))
+    assert [one.data for one in rows if one.kind == "placement"] == [
+        {"number": number} for number in range(20)
+    ]
+    logs = [one.data["lines"] for one in rows if one.kind == "log"]
+    assert logs[14] == ["… 2 lines are left out: the line to the controller was cut for too long"]
+    assert logs[15] == ["line 15", "more"]
+    sender = Sender(store, controller)
+    while sender.send_some():
+        pass
+    assert [seq for _, seq, _ in controller.taken] == list(range(1, 41))
+
+
 def say(store: Store, count: int) -> None:
     """Put so many events into the outbox."""
     with store.write() as tx:

@@ -93,7 +93,11 @@ def test_every_settlement_is_a_transition_of_the_table(
     """Whatever a call comes to, the runner makes no irregular transition and loses nothing."""
     data = dict(RUNS_NEW) if status is Status.OK else error(cls)
     made = settle(case(kind, status, data, attempt=attempt, cancelled=cancelled))
-    if made.to is None:
+    if made.anew:
+        assert (kind, cancelled) == (Kind.INSTALL, True)
+        assert (made.to, made.operation["next_try_at"]) == (None, NOW)
+        assert made.operation["arguments"] == {"deployment": "d", "volumes": "keep"}
+    elif made.to is None:
         assert made.operation["state"] is OperationState.WAITING
         assert made.operation["next_try_at"] > NOW
         assert made.placement["waiting"]["for"] == "node"
@@ -194,6 +198,20 @@ def test_another_runners_mark_is_told_apart_from_other_conflicts() -> None:
     assert "what happened" in settle(case(Kind.UPDATE, Status.FAILED, data)).other_runner
     data["error"]["code"] = "fence-passed"
     assert "is an older copy" in settle(case(Kind.UPDATE, Status.FAILED, data)).other_runner
+
+
+@pytest.mark.parametrize(
+    ("status", "to"),
+    [(Status.OK, State.FAILED), (Status.LOST, None), (Status.FAILED, State.FAILED)],
+)
+def test_taking_off_a_cancelled_install_is_seen_through(status: Status, to: State | None) -> None:
+    """Done, it is cancelled; not answered, it is called again with the same fence."""
+    made = case(Kind.INSTALL, status, cancelled=True)
+    arguments = {"deployment": "d", "volumes": "keep"}
+    settled = settle(replace(made, operation=replace(made.operation, arguments=arguments)))
+    assert (settled.to, settled.anew) == (to, False)
+    if to is not None:
+        assert (settled.reason, settled.placement["outcome"]) == ("cancelled", Outcome.HELD)
 
 
 @pytest.mark.parametrize("status", [Status.LOST, Status.UNREACHABLE])
