@@ -89,10 +89,6 @@ def _told(one: dict[str, Any]) -> dict[str, Any]:
     elif kind == "operation":
         name, words = f"{data.get('kind')} on {data.get('node')}", data.get("phase") or ""
         link = f"/operations/{data.get('id')}"
-    elif kind == "log":
-        name = "log of an operation"
-        words = " ".join((data.get("lines") or [""])[-1:])[:120]
-        link = f"/operations/{data.get('operation')}"
     elif kind == "request":
         name, link = str(data.get("action")), f"/requests/{data.get('id')}"
         words = f"by {data.get('actor')}"

@@ -27,6 +27,7 @@ DAY_WORDS: Final = (
     ("failed", "failed tries", "bad"),
 )
 WIDE: Final = 600
+BAND: Final = 1120  # as wide as a page: one unit is about a pixel
 
 
 def progress(outcomes: Mapping[str, int]) -> Markup:
@@ -102,7 +103,7 @@ def spans(told: Mapping[str, Any]) -> Markup:
     """A day as a band: when a site was heard of, when it was silent, and what nobody knows."""
     since, until = _at(told["since"]), _at(told["until"])
     whole = (until - since).total_seconds()
-    drawn = [Markup('<rect class="none" width="{}" height="18"/>').format(WIDE)]
+    drawn = [Markup('<rect class="none" width="{}" height="18"/>').format(BAND)]
     listed = list(told["spans"])
     silent = 0.0
     for place, one in enumerate(listed):
@@ -113,27 +114,28 @@ def spans(told: Mapping[str, Any]) -> Markup:
             continue
         fresh = one["freshness"] == "fresh"
         silent += 0 if fresh else length
-        x = (begin - since).total_seconds() / whole * WIDE
+        x = (begin - since).total_seconds() / whole * BAND
         y, tall = (0, 18) if fresh else (6, 6)  # silence is thin as well as grey
         title = f"{'heard of' if fresh else 'silent'} from {one['from'][11:16]} UTC"
         shape = Markup(
             '<rect class="{}" x="{}" y="{}" width="{}" height="{}"><title>{}</title></rect>'
         )
-        size = (_short(x), y, _short(max(1.0, length / whole * WIDE)), tall)
+        size = (_short(x), y, _short(max(1.0, length / whole * BAND)), tall)
         drawn.append(shape.format("good" if fresh else "unknown", *size, title))
     ticks = []
     for hours in range(0, 25, 6):
         at = until - timedelta(hours=24 - hours)
         anchor = {0: "start", 24: "end"}.get(hours, "middle")
         label = Markup('<text x="{}" y="34" text-anchor="{}">{}</text>')
-        ticks.append(label.format(_short(WIDE * hours / 24), anchor, f"{at:%H:%M}"))
+        ticks.append(label.format(_short(BAND * hours / 24), anchor, f"{at:%H:%M}"))
     words = f"silent for {_share(silent, whole)} of the last day" if told["spans"] else "not known"
     return Markup(
-        '<figure class="chart"><svg viewBox="0 0 {} 38" role="img" aria-label="{}">{}{}</svg>'
+        '<figure class="chart"><svg class="band" viewBox="0 0 {} 38" role="img"'
+        ' aria-label="{}">{}{}</svg>'
         '<ul class="legend"><li><span class="key good"></span>heard of</li>'
         '<li><span class="key unknown"></span>silent</li>'
         '<li><span class="key none"></span>not known</li><li>times in UTC</li></ul></figure>'
-    ).format(WIDE, f"Freshness: {words}", Markup("").join(drawn), Markup("").join(ticks))
+    ).format(BAND, f"Freshness: {words}", Markup("").join(drawn), Markup("").join(ticks))
 
 
 def durations(told: Sequence[Mapping[str, Any]], words: Any) -> Markup:
@@ -144,16 +146,16 @@ def durations(told: Sequence[Mapping[str, Any]], words: Any) -> Markup:
     rows = []
     for place, one in enumerate(told):
         y = place * 34
-        middle, slow = (max(2.0, float(one[key]) / most * 380) for key in ("p50", "p90"))
+        middle, slow = (max(2.0, float(one[key]) / most * 300) for key in ("p50", "p90"))
         shape = Markup(
-            '<g><title>{}</title><text x="0" y="{}">{}</text><rect class="soft" x="80" y="{}"'
-            ' width="{}" height="14"/><rect class="busy" x="80" y="{}" width="{}" height="14"/>'
+            '<g><title>{}</title><text x="0" y="{}">{}</text><rect class="soft" x="100" y="{}"'
+            ' width="{}" height="14"/><rect class="busy" x="100" y="{}" width="{}" height="14"/>'
             '<text x="{}" y="{}">{}</text></g>'
         )
         text = f"{words(one['p50'])}, slow {words(one['p90'])}"
         title = f"{one['kind']}: {one['number']} that came through; half within {text}"
         places = (title, y + 16, one["kind"], y + 5, _short(slow), y + 5, _short(middle))
-        rows.append(shape.format(*places, _short(88 + slow), y + 16, text))
+        rows.append(shape.format(*places, _short(108 + slow), y + 16, text))
     label = "; ".join(
         f"{one['kind']}: half within {words(one['p50'])}, nine in ten within {words(one['p90'])}"
         for one in told

@@ -9,6 +9,8 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from controller.pages.words import said
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -132,11 +134,7 @@ _FITS: Final[Mapping[str, tuple[type, ...]]] = {
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list):
-        return ", ".join(_text(one) for one in value)
-    return "" if value is None else json.dumps(value, ensure_ascii=False)
+    return "" if value is None else said(value)
 
 
 def _is_about(pointer: str, name: str) -> bool:
@@ -162,5 +160,7 @@ _KINDS: Final = {
 def _rules(schema: Mapping[str, Any], kind: str) -> str:
     """What the schema asks for, in words."""
     words = [_KINDS[kind]] if kind in _KINDS else []
-    words += [said.format(schema[key]) for key, said in _BOUNDS if schema.get(key) is not None]
+    for key, told in _BOUNDS:
+        if schema.get(key) is not None and (key, schema[key]) != ("minLength", 1):
+            words.append(told.format(schema[key]))
     return ", ".join(words)

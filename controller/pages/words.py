@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -133,10 +134,17 @@ def short(text: str | None, size: int = 12) -> Markup:
     return Markup('<code title="{0}">{1}</code>').format(text, bare[:size])
 
 
+def said(value: Any) -> str:
+    """A value as people write it: text as it is, everything else as JSON."""
+    if isinstance(value, list):
+        return ", ".join(said(one) for one in value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 def pairs(values: dict[str, Any] | None) -> Markup:
     """Labels or parameters, one chip each."""
     chips = [
-        Markup('<span class="chip"><b>{}</b> {}</span>').format(key, value)
+        Markup('<span class="chip"><b>{}</b> {}</span>').format(key, said(value))
         for key, value in sorted((values or {}).items())
     ]
     return Markup(" ").join(chips) if chips else Markup('<span class="none">none</span>')
@@ -177,6 +185,7 @@ HELPERS: Final = {
     "work": work,
     "short": short,
     "pairs": pairs,
+    "said": said,
     "size": size,
     "seconds": seconds,
 }

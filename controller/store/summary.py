@@ -169,8 +169,8 @@ def durations(session: Session, only: Sites) -> dict[str, list[float]]:
 
 
 def events(session: Session, only: Sites, *, after: int | None, limit: int) -> list[Row]:
-    """Stored events, newest first: what streams have told."""
-    query = select(Event).order_by(Event.id.desc()).limit(limit)
+    """Stored events but lines of logs, newest first: what streams have told."""
+    query = select(Event).where(Event.event != EventKind.LOG).order_by(Event.id.desc()).limit(limit)
     if after is not None:
         query = query.where(Event.id < after)
     if only is not None:
