@@ -10,6 +10,7 @@ from pydantic import Field
 
 from margrave import settings_file
 from margrave.findings import Finding
+from margrave.secret import Secret
 from margrave.sections import (
     LOOPBACK,
     Duration,
@@ -90,6 +91,23 @@ class Log(Section):
     format: Literal["text", "json"] = Field("text", description="lines for people, or JSON")
 
 
+class Oidc(Section):
+    """Signing in with somebody else's accounts (OpenID Connect); off without an issuer."""
+
+    issuer: str | None = Field(None, description="the provider's address, as it names itself")
+    client_id: str | None = Field(None, description="what this controller is called there")
+    client_secret: Secret | None = Field(None, description="its secret there, if it has one")
+    scopes: tuple[str, ...] = Field(
+        ("openid", "profile", "email"), description="what is asked for about a person"
+    )
+    name_claim: str = Field("preferred_username", description="the claim that is the user's name")
+    role_claim: str = Field("groups", description="the claim that the lists below look into")
+    viewers: tuple[str, ...] = Field((), description="values of it that make a viewer")
+    operators: tuple[str, ...] = Field((), description="values of it that make an operator")
+    admins: tuple[str, ...] = Field((), description="values of it that make an admin")
+    ca_file: Path | None = Field(None, description="CA of the provider's certificate, PEM")
+
+
 class ControllerSettings(Section):
     """The whole file."""
 
@@ -105,6 +123,7 @@ class ControllerSettings(Section):
     retention: Retention = Retention()
     heartbeat: Heartbeat = Heartbeat()
     log: Log = Log()
+    oidc: Oidc = Oidc()
 
     @property
     def database_url(self) -> str:
@@ -138,4 +157,38 @@ def problems(loaded: ControllerSettings, where: str = "") -> list[Finding]:
         words = "branches are for a repository elsewhere, where people merge them"
         cure = 'name it with remote, or write mode = "direct"'
         findings.append(Finding("/git/mode", words, cure, file=where))
-    return findings
+    return findings + _oidc_problems(loaded, where)
+
+
+def _oidc_problems(loaded: ControllerSettings, where: str) -> list[Finding]:
+    """Half a provider lets nobody in, or the wrong people."""
+    oidc, http = loaded.oidc, loaded.http
+    if oidc.issuer is None:
+        return []
+    told = [
+        (not oidc.client_id, "/oidc/client_id", "is missing", "the name it was registered under"),
+        (
+            not http.external_url,
+            "/http/external_url",
+            "is missing: the provider sends people back there",
+            "the address that browsers use, such as https://margrave.example",
+        ),
+        (
+            not (oidc.viewers or oidc.operators or oidc.admins),
+            "/oidc",
+            "gives nobody a role",
+            f"name values of {oidc.role_claim} in viewers, operators or admins",
+        ),
+        (
+            not _is_safe(oidc.issuer) and not http.insecure,
+            "/oidc/issuer",
+            "is no https:// address",
+            "an https:// address, or http.insecure = true in so many words",
+        ),
+    ]
+    return [Finding(place, words, cure, file=where) for wrong, place, words, cure in told if wrong]
+
+
+def _is_safe(url: str) -> bool:
+    scheme, _, rest = url.partition("://")
+    return scheme == "https" or (scheme == "http" and rest.startswith(LOOPBACK))

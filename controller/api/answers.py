@@ -218,7 +218,7 @@ class Token(Resource):
     id: Uuid
     name: str
     role: RoleName
-    sites: list[str] | None
+    sites: list[str] | dict[str, Any] | None
     user: str | None
     created_by: str
     created_at: Time
@@ -239,7 +239,7 @@ class User(Resource):
 
     name: str
     role: RoleName
-    sites: list[str] | None
+    sites: list[str] | dict[str, Any] | None
     disabled: bool
     created_at: Time
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NoReturn
 
 from flask import request
 from pydantic import Field
@@ -19,6 +19,7 @@ from controller.store import access, audit, fleet
 from controller.store.audit import Deed
 from controller.store.shapes import stamp
 from controller.store.words import Role as StoredRole
+from margrave.documents.extensions import LabelSelector
 from margrave.findings import Finding
 
 if TYPE_CHECKING:
@@ -26,9 +27,13 @@ if TYPE_CHECKING:
     from controller.store import Session
 
 LOGIN_LASTS: Final = timedelta(days=30)
+# What other controllers of the same database refused counts too; the audit knows it.
+TRIES: Final = 10
+TRIES_WITHIN: Final = timedelta(seconds=60)
 
 RoleName = Literal["viewer", "operator", "admin"]
 Name = Annotated[str, Field(min_length=1, max_length=100)]
+Sites = list[str] | LabelSelector | None  # by name, or by label as labels come and go
 
 
 class NewToken(bodies.Body):
@@ -36,7 +41,7 @@ class NewToken(bodies.Body):
 
     name: Name
     role: RoleName
-    sites: list[str] | None = None
+    sites: Sites = None
     expires_at: datetime | None = None
 
 
@@ -68,7 +73,7 @@ def made(call: Call, body: NewToken) -> dict[str, Any]:
             "name": body.name,
             "digest": passwords.token_hash(token),
             "role": StoredRole(body.role),
-            "sites": body.sites,
+            "sites": stored_sites(body.sites),
             "created_by": call.who.actor,
             "created_at": now,
             "expires_at": expires_at,
@@ -80,7 +85,7 @@ def made(call: Call, body: NewToken) -> dict[str, Any]:
         "token": token,
         "name": body.name,
         "role": body.role,
-        "sites": body.sites,
+        "sites": stored_sites(body.sites),
         "expires_at": stamp(expires_at),
     }
 
@@ -94,11 +99,18 @@ def revoked(call: Call, token: str) -> Reply:
     return Reply(None)
 
 
-def check_sites(session: Session, sites: list[str] | None) -> None:
+def stored_sites(sites: Sites) -> Any:
+    """Sites as they are kept: names, a selector, or none for all."""
+    return sites.model_dump() if isinstance(sites, LabelSelector) else sites
+
+
+def check_sites(session: Session, sites: Sites) -> None:
     """422 for a site nobody knows."""
+    if not isinstance(sites, list):
+        return
     findings = [
         Finding(f"/sites/{place}", f'there is no site "{site}"', "margrave site list", "unknown")
-        for place, site in enumerate(sites or [])
+        for place, site in enumerate(sites)
         if not fleet.site_exists(session, site)
     ]
     if findings:
@@ -129,16 +141,13 @@ def log_in(parts: Parts, body: Login, trace: str) -> dict[str, Any]:
 
 def check_password(parts: Parts, user: str, password: str, trace: str) -> dict[str, Any]:
     """The person whose password it is; 401 without saying which of the two was wrong."""
-    address = request.remote_addr or ""
     # By address and by name: neither many names from one place nor one name from many.
-    wait = max(parts.sign_ins.take(f"from {address}"), parts.sign_ins.take(f"as {user}"))
-    if wait:
-        raise Problem(
-            429,
-            "too many attempts to sign in",
-            cure=f"wait {wait:.0f} seconds",
-            headers={"Retry-After": f"{wait:.0f}"},
-        )
+    slow_down(parts, f"from {request.remote_addr}", f"as {user}")
+    with parts.store.session() as session:
+        since = parts.clock() - TRIES_WITHIN
+        failed = audit.refusals(session, since, user, request.remote_addr, TRIES)
+    if failed is not None:
+        _too_many((failed + TRIES_WITHIN - parts.clock()).total_seconds())
     with parts.store.session() as session:
         person = access.user(session, user)
     stored = None if person is None or person["disabled"] else str(person["password_hash"])
@@ -150,6 +159,23 @@ def check_password(parts: Parts, user: str, password: str, trace: str) -> dict[s
     if not right or person is None:
         raise Problem(401, "user or password is wrong", cure="an admin can set a new password")
     return person
+
+
+def slow_down(parts: Parts, *keys: str) -> None:
+    """429 for who tries too often at this process."""
+    wait = max(parts.sign_ins.take(key) for key in keys)
+    if wait:
+        _too_many(wait)
+
+
+def _too_many(wait: float) -> NoReturn:
+    seconds = max(1, round(wait))
+    raise Problem(
+        429,
+        "too many attempts to sign in",
+        cure=f"wait {seconds} seconds",
+        headers={"Retry-After": str(seconds)},
+    )
 
 
 def _expiry(wanted: datetime | None, now: datetime) -> datetime | None:

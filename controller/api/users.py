@@ -12,7 +12,7 @@ from controller.api import bodies, paging
 from controller.api.call import Call, Reply
 from controller.api.problems import Problem, not_found
 from controller.api.routes import Route
-from controller.api.tokens import RoleName, check_sites
+from controller.api.tokens import RoleName, Sites, check_sites, stored_sites
 from controller.store import access
 from controller.store.words import Role as StoredRole
 
@@ -25,7 +25,7 @@ class NewUser(bodies.Body):
     name: Annotated[str, Field(pattern=r"^[a-z0-9]([-a-z0-9._]{0,61}[a-z0-9])?$")]
     password: Password
     role: RoleName
-    sites: list[str] | None = None
+    sites: Sites = None
 
 
 class UserChange(bodies.Body):
@@ -33,7 +33,7 @@ class UserChange(bodies.Body):
 
     password: Password | None = None
     role: RoleName | None = None
-    sites: list[str] | None = None
+    sites: Sites = None
     disabled: bool | None = None
 
 
@@ -58,7 +58,7 @@ def added(call: Call, body: NewUser) -> dict[str, Any]:
                 "name": body.name,
                 "password_hash": hashed,
                 "role": StoredRole(body.role),
-                "sites": body.sites,
+                "sites": stored_sites(body.sites),
                 "created_at": call.parts.clock(),
             },
         )
@@ -73,6 +73,8 @@ def changed(call: Call, user: str, body: UserChange) -> dict[str, Any]:
         values["password_hash"] = passwords.hash_password(values["password"])
     values.pop("password", None)
     values = {name: value for name, value in values.items() if value is not None or name == "sites"}
+    if "sites" in values:
+        values["sites"] = stored_sites(body.sites)
     if "role" in values:
         values["role"] = StoredRole(values["role"])
     with call.parts.store.write() as session:

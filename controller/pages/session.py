@@ -50,17 +50,22 @@ def sign_in(parts: Parts) -> Answer:
     _check(request.form.get("token", ""), request.cookies.get(FORM_COOKIE, ""))
     user, password = request.form.get("user", ""), request.form.get("password", "")
     person = check_password(parts, user[:100], password[:1024], str(g.request_id))
+    return begin(parts, person["name"], inner(request.form.get("next", "")))
+
+
+def begin(parts: Parts, user: str, target: str) -> Answer:
+    """Somebody has shown who they are: a session begins, and the page they wanted is next."""
     cookie, now = new_token("mgw"), parts.clock()
     with parts.store.write() as session:
         values = {
             "digest": token_hash(cookie),
-            "user": person["name"],
+            "user": user,
             "csrf": secrets.token_urlsafe(24),
             "created_at": now,
             "expires_at": now + LASTS,
         }
         access.open_session(session, values, now)
-    answer = redirect(inner(request.form.get("next", "")), 303)
+    answer = redirect(target, 303)
     set_cookie(parts, answer, guard.COOKIE, cookie, int(LASTS.total_seconds()))
     return answer
 

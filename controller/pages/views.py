@@ -16,6 +16,7 @@ from controller.pages import (
     deploying,
     deployments,
     frame,
+    oidc,
     overview,
     places,
     settings,
@@ -67,6 +68,8 @@ def blueprint(parts: Parts) -> Blueprint:
     made.add_url_rule("/sign-in", "sign_in", partial(_sign_in, parts))
     made.add_url_rule("/sign-in", "signed_in", partial(_signed_in, parts), methods=["POST"])
     made.add_url_rule("/sign-out", "sign_out", partial(signing.sign_out, parts), methods=["POST"])
+    made.add_url_rule(oidc.PATH, "oidc", partial(_elsewhere, parts, oidc.begin))
+    made.add_url_rule(oidc.BACK, "oidc_back", partial(_elsewhere, parts, oidc.end))
     made.add_url_rule("/live", "live", partial(_live, parts))
     for path, methods, view in PAGES:
         name = f"{view.__module__.rpartition('.')[2]}_{view.__name__}"
@@ -86,7 +89,13 @@ def _live(parts: Parts) -> Response:
 def _sign_in(parts: Parts, problem: Problem | None = None) -> Response:
     token = signing.form_token()
     target = signing.inner(request.values.get("next", ""))
-    text = render_template("sign_in.html", token=token, next=target, problem=problem)
+    text = render_template(
+        "sign_in.html",
+        token=token,
+        next=target,
+        problem=problem,
+        oidc=oidc.PATH if parts.settings.oidc.issuer else None,
+    )
     status = problem.status if problem else 200
     response = Response(text, status=status, content_type=frame.HTML)
     response.headers.update(problem.headers if problem else {})
@@ -99,3 +108,13 @@ def _signed_in(parts: Parts) -> Response | Answer:
         return signing.sign_in(parts)
     except Problem as problem:
         return _sign_in(parts, problem)
+
+
+def _elsewhere(parts: Parts, step: Callable[[Parts], Answer]) -> Response | Answer:
+    """A step of signing in at a provider; what goes wrong is told where one can sign in again."""
+    try:
+        return step(parts)
+    except Problem as problem:
+        return _sign_in(parts, problem)
+    except MargraveError as error:
+        return _sign_in(parts, of_error(error))

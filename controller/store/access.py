@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import delete, func, or_, select, update
 
-from controller.store.models import LoginSession, SiteToken, Token, User
+from controller.store.models import LoginSession, Site, SiteToken, Token, User
 from controller.store.shapes import stamp
 from controller.store.words import Role
+from margrave.matching import selector_matches
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from datetime import datetime
 
     from sqlalchemy.orm import Session
 
+VOUCHED: Final = "oidc "
 # Writing the time of each use would turn every read into a write.
 USED_EVERY: Final = timedelta(minutes=5)
 
@@ -47,7 +49,7 @@ def token(session: Session, digest: str, now: datetime) -> Holder | None:
         name, role, sites = (
             (user.name, user.role, user.sites) if user else (row.name, row.role, row.sites)
         )
-        return Holder(row.id, name, role.value, _tuple(sites), None, _unused(row, now))
+        return Holder(row.id, name, role.value, _theirs(session, sites), None, _unused(row, now))
     own = session.scalar(select(SiteToken).where(SiteToken.digest == digest))
     if own is None or not _valid(own, now):
         return None
@@ -120,6 +122,23 @@ def add_user(session: Session, values: Mapping[str, Any]) -> None:
     session.flush()
 
 
+def vouched(session: Session, name: str, subject: str, role: Role, now: datetime) -> bool:
+    """A provider vouches for a person: their row is made, or has its role brought up to date.
+
+    False when the name is somebody else's or disabled. In place of a password's hash stands who
+    they are there, which no password ever matches.
+    """
+    mark = f"{VOUCHED}{subject}"
+    row = session.get(User, name)
+    if row is None:
+        add_user(session, {"name": name, "password_hash": mark, "role": role, "created_at": now})
+        return True
+    if row.password_hash != mark or row.disabled:
+        return False
+    row.role = role
+    return True
+
+
 def change_user(session: Session, name: str, values: Mapping[str, Any]) -> None:
     """Change a person; a new password or being disabled ends all sessions."""
     row = session.get_one(User, name)
@@ -156,7 +175,8 @@ def signed_in(session: Session, digest: str, now: datetime) -> Holder | None:
     person = session.get_one(User, row.user)
     if person.disabled:
         return None
-    return Holder(person.name, person.name, person.role.value, _tuple(person.sites), csrf=row.csrf)
+    sites = _theirs(session, person.sites)
+    return Holder(person.name, person.name, person.role.value, sites, csrf=row.csrf)
 
 
 def close_session(session: Session, digest: str) -> None:
@@ -179,8 +199,14 @@ def _revoke(row: Token | SiteToken | None, now: datetime) -> bool:
     return True
 
 
-def _tuple(sites: Sequence[str] | None) -> tuple[str, ...] | None:
-    return tuple(sites) if sites is not None else None
+def _theirs(session: Session, sites: object) -> tuple[str, ...] | None:
+    """The sites that are named, or that a selector chooses as their labels stand now."""
+    if isinstance(sites, dict):
+        query = select(Site.name, Site.labels)
+        return tuple(
+            name for name, labels in session.execute(query) if selector_matches(sites, labels)
+        )
+    return tuple(sites) if isinstance(sites, list) else None
 
 
 def _token_shape(row: Token) -> dict[str, Any]:

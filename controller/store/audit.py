@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from controller.store.models import AuditEntry
 from controller.store.shapes import stamp
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
 BEGINNING: Final = "0" * 64
+RECENT: Final = 2000  # entries in which wrong sign-ins are looked for: no query grows with time
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,25 @@ def add(session: Session, deed: Deed, at: datetime) -> None:
     entry.hash = _hash(entry)
     session.add(entry)
     session.flush()
+
+
+def refusals(
+    session: Session, since: datetime, user: str, address: str | None, most: int
+) -> datetime | None:
+    """When the first of the newest `most` wrong sign-ins was, by that name or from that address;
+    None when there were fewer since then."""
+    newest = select(func.max(AuditEntry.id)).scalar_subquery()
+    recent = select(AuditEntry.at).where(
+        AuditEntry.id > newest - RECENT,
+        AuditEntry.at > since,
+        AuditEntry.action == "login",
+        AuditEntry.outcome == "refused",
+    )
+    times = [
+        list(session.scalars(recent.where(one).order_by(AuditEntry.id.desc()).limit(most)))
+        for one in (AuditEntry.target == user, AuditEntry.address == address)
+    ]
+    return max((one[-1] for one in times if len(one) == most), default=None)
 
 
 def listing(

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from flask.testing import FlaskClient
 
+from controller.access.limiter import Limiter
+from controller.app import create_app
 from controller.parts import Parts
 from tests.functional.controller.kit import PASSWORD, Api, Clock, Runner, add_deployment, add_site
 
@@ -113,6 +116,49 @@ def test_guessing_passwords_is_slowed_down(client: FlaskClient, user, admin: Api
     assert found[10].status_code == 429
     assert int(found[10].headers["Retry-After"]) >= 1
     assert admin.get("/audit").json["items"][0]["outcome"] == "refused"
+
+
+def test_guessing_at_several_controllers_is_slowed_down_alike(parts: Parts, user, clock: Clock):
+    """What one controller refused counts at the others of the same database, for a minute."""
+    doors = [
+        create_app(replace(parts, sign_ins=Limiter(10, 6.0, lambda: 0.0))).test_client()
+        for _ in range(2)
+    ]
+    wrong = {"user": user, "password": "guess"}
+    found = [doors[number % 2].post("/api/v1/login", json=wrong) for number in range(11)]
+    assert {answer.status_code for answer in found[:10]} == {401}
+    right = {"user": user, "password": PASSWORD}
+    assert (found[10].status_code, found[10].headers["Retry-After"]) == (429, "60")
+    assert doors[0].post("/api/v1/login", json=right).status_code == 429
+    clock.forward(61)
+    again = create_app(replace(parts, sign_ins=Limiter(10, 6.0, lambda: 0.0))).test_client()
+    assert again.post("/api/v1/login", json=right).status_code == 201
+
+
+def test_a_role_can_end_at_labels(client, admin: Api, parts: Parts):
+    """A token of a selector has the sites that carry the labels at that moment, in all it does."""
+    for site in ("harbor", "depot"):
+        add_site(parts, site)
+    assert admin.patch("/sites/harbor", json={"labels": {"zone": "shop"}}).status_code == 200
+    mine, other = add_deployment(parts, "harbor"), add_deployment(parts, "depot")
+    selector = {"matchLabels": {"zone": "shop"}}
+    body = {"name": "shops", "role": "operator", "sites": selector}
+    made = admin.post("/tokens", json=body)
+    assert made.status_code == 201, made.text
+    shops = Api(client, made.json["token"])
+    assert [one["id"] for one in shops.get("/deployments").json["items"]] == [mine]
+    assert shops.get(f"/deployments/{other}").status_code == 404
+    assert shops.post("/sites/depot/reload").status_code == 404
+    admin.patch("/sites/depot", json={"labels": {"zone": "shop"}})
+    assert len(shops.get("/sites").json["items"]) == 2
+    shown = {one["name"]: one["sites"] for one in admin.get("/tokens").json["items"]}
+    assert shown["shops"]["matchLabels"] == {"zone": "shop"}
+    person = {"name": "kim", "password": PASSWORD, "role": "viewer", "sites": selector}
+    assert admin.post("/users", json=person).status_code == 201
+    token = client.post("/api/v1/login", json={"user": "kim", "password": PASSWORD}).json["token"]
+    assert len(Api(client, token).get("/sites").json["items"]) == 2
+    wrong = admin.post("/tokens", json={**body, "sites": {"matchLabel": {}}})
+    assert wrong.status_code == 422
 
 
 def test_a_user_that_does_not_exist_is_refused_alike(client: FlaskClient, user):
