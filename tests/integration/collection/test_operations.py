@@ -91,9 +91,10 @@ def test_values_are_taken_literally(shop: Shop) -> None:
 
 
 def test_drift_is_told_and_mended(shop: Shop) -> None:
-    """What a person removes is told, and comes back with the same revision called again."""
+    """What a person removes or changes is told, and mended by the same revision called again."""
     shop.one(shop.install("1.0.0"))
     shop.ssh("podman rm -f $(podman ps -qf name=web)")
+    shop.ssh("podman update --memory 128m $(podman ps -qf name=cache)")
     look = Step("workload_info", {"deployment": shop.deployment})
 
     drifted, would, mended, again, fine = shop.call(
@@ -105,7 +106,8 @@ def test_drift_is_told_and_mended(shop: Shop) -> None:
     )
 
     workload = drifted["workloads"][0]
-    assert [(one["service"], one["what"]) for one in workload["drift"]] == [("web", "missing")]
+    told = {(one["service"], one["what"]) for one in workload["drift"]}
+    assert told == {("web", "missing"), ("cache", "limits")}
     assert workload["health"] == "degraded"
     assert (would["changed"], mended["changed"], again["changed"]) == (True, True, False)
     assert fine["workloads"][0]["drift"] == []

@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.margrave.edge.plugins.module_utils._compare import drift, health
+from ansible_collections.margrave.edge.plugins.module_utils._compare import (
+    drift,
+    health,
+    made_otherwise,
+)
 from ansible_collections.margrave.edge.plugins.module_utils._containers import (
     COMPONENT,
     CONFIG_HASH,
@@ -60,3 +64,20 @@ def test_health_in_a_word() -> None:
     assert health(_release(), []) == "degraded"
     assert health(_release(), [_container(health="starting")]) == "unknown"
     assert health(None, []) == "unknown"
+
+
+FACETS = {"environment": "e", "mounts": "m", "ports": "p", "limits": "l"}
+
+
+@pytest.mark.parametrize("category", sorted(FACETS))
+def test_what_a_person_changes_has_a_category(category: str) -> None:
+    """What was noted when it ran healthy is what it is compared with, one category each."""
+    release = _release()
+    release.parts[0].services["web"]["facets"] = FACETS
+    same, other = _container(facets=FACETS), _container(facets={**FACETS, category: "x"})
+
+    assert drift(release, [same]) == []
+    assert [one.what for one in drift(release, [other])] == [category]
+    assert not made_otherwise(release.parts[0], same)
+    assert made_otherwise(release.parts[0], other)
+    assert drift(release, [_container()]) == []  # nobody looked closely

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from ansible_collections.margrave.edge.plugins.module_utils import _errors, _spec
+from ansible_collections.margrave.edge.plugins.module_utils._result import Result
 
+WORKLOADS = {f"workload_{kind}" for kind in ("delete", "install", "prefetch", "rollback", "update")}
 ROOT = Path(__file__).resolve().parents[3]
 EDGE = ROOT / "collections/ansible_collections/margrave/edge"
 MODULES = sorted(path.stem for path in (EDGE / "plugins/modules").glob("*.py"))
@@ -71,6 +74,19 @@ def test_docs_name_every_class() -> None:
     kinds = {one.kind for one in _errors.EdgeError.__subclasses__()}
 
     assert [kind for kind in sorted(kinds) if f"| `{kind}` |" not in page] == []
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if name in WORKLOADS])
+def test_answers_are_documented_alike(module: str) -> None:
+    """Ansible has no fragments for what modules return: each names all of it, in the same words."""
+    told = yaml.safe_load(_constants(EDGE / f"plugins/modules/{module}.py")["RETURN"])
+    model = yaml.safe_load(_constants(EDGE / "plugins/modules/workload_install.py")["RETURN"])
+
+    answered = set(asdict(Result())) - {"changed"}  # that one is every module's
+    assert set(told) >= answered
+    assert {name: told[name]["description"] for name in answered} == {
+        name: model[name]["description"] for name in answered
+    }
 
 
 def test_no_package_shadows_the_standard_library() -> None:

@@ -33,7 +33,7 @@ def apply(call: Call) -> None:
     """Install or update: the wanted release runs healthy, or what ran before does."""
     archives = _stage.contents(call)
     same_profile(call.driver.profile, call.stored_profile())
-    seen = call.observe()
+    seen = call.observe(closely=True)
     runs(call, seen)
     call.differs = in_words(call, seen)
     if _was_going_back(call, seen):

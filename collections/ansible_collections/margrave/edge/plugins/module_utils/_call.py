@@ -95,11 +95,11 @@ class Call:
                 "nothing: the newer call finishes the work",
             )
 
-    def observe(self) -> Observation:
+    def observe(self, closely: bool = False) -> Observation:
         """Look at the node once."""
         return Observation(
             current=_release.load(self.folder, self.folder.linked("current")),
             previous=_release.load(self.folder, self.folder.linked("previous")),
             unfinished=Journal.unfinished(self.folder),
-            seen=self.driver.look(),
+            seen=self.driver.look(closely),
         )

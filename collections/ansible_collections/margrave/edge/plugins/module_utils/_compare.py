@@ -19,7 +19,7 @@ class Drift:
 
     component: str
     service: str
-    what: str  # missing, stopped, unhealthy, changed, image, extra
+    what: str  # missing, extra, stopped, unhealthy, image, environment, mounts, ports, limits, …
     detail: str
 
     def as_dict(self) -> dict[str, str]:
@@ -55,22 +55,34 @@ def _service(part: Part, service: str, known: dict, mine: list[Container]) -> li
     found = []
     image = part.images.get(service, {}).get("id")
     for one in mine:
-        word = _container(known, image, one)
-        if word:
-            found.append(Drift(part.name, service, word[0], f"{one.name} {word[1]}"))
+        found += [
+            Drift(part.name, service, what, f"{one.name} {detail}")
+            for what, detail in _container(known, image, one)
+        ]
     return found
 
 
-def _container(known: dict, image: str | None, one: Container) -> tuple[str, str] | None:
-    if one.config_hash != known["hash"]:
-        return ("changed", "was made from something else")
-    if image and one.image_id != image:
-        return ("image", "runs another image")
+def made_otherwise(part: Part, one: Container) -> bool:
+    """Whether a container was changed after Compose made it, so that Compose would not see it."""
+    before = part.services.get(one.service, {}).get("facets") or {}
+    return bool(one.facets) and any(one.facets.get(name) != before[name] for name in before)
+
+
+def _container(known: dict, image: str | None, one: Container) -> list[tuple[str, str]]:
+    found = [("image", "runs another image")] if image and one.image_id != image else []
+    before = known.get("facets") or {}
+    found += [
+        (name, f"was made with other {name}")
+        for name in sorted(before)
+        if one.facets and one.facets.get(name) != before[name]
+    ]
+    if one.config_hash != known["hash"] and not found:
+        found.append(("changed", "was made from something else"))
     if known["finished"]:
-        return None
+        return found
     if one.state != "running":
-        return ("stopped", f"is {one.state}")
-    return ("unhealthy", "is unhealthy") if one.health == "unhealthy" else None
+        return [*found, ("stopped", f"is {one.state}")]
+    return [*found, ("unhealthy", "is unhealthy")] if one.health == "unhealthy" else found
 
 
 def health(release: Release | None, containers: Iterable[Container]) -> str:

@@ -71,9 +71,10 @@ class ComposeDriver:
 
     # -- looking ------------------------------------------------------------------------------
 
-    def look(self) -> list[Container]:
-        """The deployment's containers as they are now."""
-        return self.engine.containers([self.label])
+    def look(self, closely: bool = False) -> list[Container]:
+        """The deployment's containers as they are now; closely costs a request for each."""
+        found = self.engine.containers([self.label])
+        return [self.engine.closely(one) for one in found] if closely else found
 
     def drift(self, release: Release, seen: Iterable[Container]) -> list[_compare.Drift]:
         """How containers differ from a release that ran healthy."""
@@ -173,7 +174,7 @@ class ComposeDriver:
         mine = [one for one in seen if one.component == part.name]
         limit = float(part.timeout or release.health.get("timeout", 60))
         with self.call.result.timed("switch"):
-            self._clear_the_way(mine)
+            self._clear_the_way(part, mine)
             if self.call.request.adopt and self.call.stoppable:
                 self._foreign.set_aside(model)
             start = time.monotonic()
@@ -183,18 +184,26 @@ class ComposeDriver:
         with self.call.result.timed("health"):
             found = _health.wait(
                 _judge(model, release, mine),
-                lambda: self.engine.containers([self.label, f"{PROJECT}={part.project}"]),
+                lambda: self._watched(part.project),
                 start + limit,
                 limit,
                 self.call.safe_point,
             )
-        _note(part, model, found)
+        _note(part, model, [self.engine.closely(one) for one in found])
 
-    def _clear_the_way(self, mine: list[Container]) -> None:
-        """Remove what Compose would leave: the sick, and what a killed call left half made."""
+    def _clear_the_way(self, part: Part, mine: list[Container]) -> None:
+        """Remove what Compose would leave: the sick, the half made, and what a person changed."""
         for one in mine:
-            if one.health == "unhealthy" or one.state in ("created", "dead"):
+            unfit = one.health == "unhealthy" or one.state in ("created", "dead")
+            if unfit or _compare.made_otherwise(part, one):
                 self.engine.remove_container(one.id)
+
+    def _watched(self, project: str) -> list[Container]:
+        """One component's containers; Docker's list does not count how often one was restarted."""
+        found = self.engine.containers([self.label, f"{PROJECT}={project}"])
+        if self.engine.name != "docker":
+            return found
+        return [one if one.health == "healthy" else self.engine.closely(one) for one in found]
 
     def proven(self) -> None:
         """What stood aside for this release is not needed any more."""
@@ -254,4 +263,5 @@ def _note(part: Part, model: dict, found: list[Container]) -> None:
             "hash": mine[0].config_hash if mine else "",
             "count": len(mine),
             "finished": bool(mine) and all(one.state == "exited" for one in mine),
+            "facets": mine[0].facets if mine else {},
         }

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from dataclasses import dataclass, field
 
@@ -30,6 +32,8 @@ class Container:
     exit_code: int = 0
     restarts: int = 0
     labels: dict = field(default_factory=dict)
+    # By category, what it was made with; empty when nobody looked closely.
+    facets: dict = field(default_factory=dict)
 
     @property
     def service(self) -> str:
@@ -80,6 +84,35 @@ def from_docker(one: dict) -> Container:
         restarts=1 if one["State"] == "restarting" else 0,
         labels=dict(one.get("Labels") or {}),
     )
+
+
+def facets(told: dict) -> dict[str, str]:
+    """What a person may have changed, from an engine's full answer about a container.
+
+    Digests, not values: some are secret, and all that is asked is whether they are the same.
+    """
+    config, host = told.get("Config") or {}, told.get("HostConfig") or {}
+    environment = [one for one in config.get("Env") or [] if not one.startswith("HOSTNAME=")]
+    mounts = [
+        # An anonymous volume has another name in each container.
+        [one.get("Destination"), one.get("RW"), one.get("Source") if one["Type"] == "bind" else ""]
+        for one in told.get("Mounts") or []
+    ]
+    found = {
+        "environment": sorted(environment),
+        "mounts": sorted(mounts, key=str),
+        "ports": host.get("PortBindings") or {},
+        "limits": [host.get(name) or 0 for name in LIMITS],
+    }
+    return {name: _digest(value) for name, value in found.items()}
+
+
+LIMITS = ("Memory", "MemoryReservation", "NanoCpus", "CpuQuota", "CpuShares", "PidsLimit")
+
+
+def _digest(value: object) -> str:
+    text = json.dumps(value, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _first(names: object) -> str:

@@ -27,8 +27,8 @@ class Driver(Protocol):
 
     profile: str
 
-    def look(self) -> list[Any]:
-        """All that runs, or should run, for the deployment now."""
+    def look(self, closely: bool = False) -> list[Any]:
+        """All that runs, or should run, for the deployment; closely, with what it is made of."""
 
     def drift(self, release: Release, seen: Iterable[Any]) -> list[Drift]:
         """How what was seen differs from a release that ran healthy."""

@@ -11,12 +11,13 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import quote
 
 from ansible_collections.margrave.edge.plugins.module_utils._containers import (
     Container,
     bare,
+    facets,
     from_docker,
     from_podman,
 )
@@ -73,12 +74,15 @@ class Engine:
         found = self._get(f"{API}/containers/json?all=1&filters={filters}")
         return [from_docker(one) for one in _mappings(found)]
 
-    def exit_codes_and_restarts(self, container: str) -> tuple[int, int]:
-        """The last exit code and how often the engine started it again."""
-        value = self._get(f"{API}/containers/{container}/json")
-        state = value.get("State", {}) if isinstance(value, dict) else {}
-        restarts = value.get("RestartCount", 0) if isinstance(value, dict) else 0
-        return int(state.get("ExitCode", 0)), int(restarts)
+    def closely(self, container: Container) -> Container:
+        """The same with what it was made with; one that is gone meanwhile stays as it was seen."""
+        answer = self.http.request("GET", f"{API}/containers/{container.id}/json")
+        if answer.status == 404:
+            return container
+        value = _checked(answer, f"container {container.name}").value()
+        told = value if isinstance(value, dict) else {}
+        restarts = int(told.get("RestartCount") or container.restarts)
+        return replace(container, facets=facets(told), restarts=restarts)
 
     def networks(self, labels: Iterable[str]) -> list[dict]:
         """Networks with these labels: Name, Id, Labels."""

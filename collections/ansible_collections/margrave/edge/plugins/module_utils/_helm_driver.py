@@ -17,9 +17,11 @@ from functools import cached_property
 
 from ansible_collections.margrave.edge.plugins.module_utils import (
     _chart_policy,
+    _charted,
     _charts,
     _cri,
     _helm,
+    _helm_wait,
     _kubernetes,
     _objects,
     _release,
@@ -30,21 +32,12 @@ from ansible_collections.margrave.edge.plugins.module_utils._call import Call
 from ansible_collections.margrave.edge.plugins.module_utils._compare import Drift
 from ansible_collections.margrave.edge.plugins.module_utils._containers import DEPLOYMENT
 from ansible_collections.margrave.edge.plugins.module_utils._driver import Remains
-from ansible_collections.margrave.edge.plugins.module_utils._errors import (
-    ConfigError,
-    EdgeError,
-    HealthError,
-)
-from ansible_collections.margrave.edge.plugins.module_utils._files import read_json, write_durable
+from ansible_collections.margrave.edge.plugins.module_utils._files import write_durable
 from ansible_collections.margrave.edge.plugins.module_utils._kubernetes import Cluster, key
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Folder
 from ansible_collections.margrave.edge.plugins.module_utils._policy import registry_of
 from ansible_collections.margrave.edge.plugins.module_utils._release import Part, Release
 from ansible_collections.margrave.edge.plugins.module_utils._request import Wanted
-
-# Between two looks at the cluster: each starts two programs.
-PAUSE = 0.5
-CLAIM = "PersistentVolumeClaim"
 
 
 @dataclass(frozen=True)
@@ -66,32 +59,38 @@ class HelmDriver:
 
     # -- looking ------------------------------------------------------------------------------
 
-    def look(self) -> list[dict]:
-        """The objects of all releases that are kept here, as they are now."""
+    def look(self, closely: bool = False) -> list[dict]:
+        """The objects of all releases that are kept here, as they are now, always in whole."""
+        del closely
         return self.cluster.live(self._stated().values())
 
     def _stated(self) -> dict[str, dict]:
         """What the kept releases consist of, by namespace and name."""
         folder = self.call.folder
         return {
-            _key(one): one
+            _charted.place(one): one
             for release in _release.all_of(folder)
             for part in release.parts
-            for one in _stored(folder, release, part)
+            for one in _charted.stored(folder, release, part)
         }
 
     def drift(self, release: Release, seen: Iterable[dict]) -> list[Drift]:
         """How objects differ from what they were when the release was healthy."""
-        left = {_key(one): one for one in seen}
+        left = {_charted.place(one): one for one in seen}
         found = []
         for part in release.parts:
             for name, known in sorted(part.services.items()):
                 one = left.pop(name, None)
                 found += [
-                    Drift(part.name, name, what, detail) for what, detail in _differs(known, one)
+                    Drift(part.name, name, what, detail)
+                    for what, detail in _charted.differs(known, one)
                 ]
         # A claim outlives the release that made it: that is what it is kept for.
-        extra = [one for one in left.values() if one["kind"] != CLAIM] if release.proven else []
+        extra = (
+            [one for one in left.values() if one["kind"] != _charted.CLAIM]
+            if release.proven
+            else []
+        )
         return found + [
             Drift("", key(one), "extra", f"{key(one)} is not part of the release") for one in extra
         ]
@@ -123,14 +122,16 @@ class HelmDriver:
             timeout=one.timeout,
         )
         objects = self._rendered(folder, release, request.namespace, part)
-        stated = json.dumps({"objects": [_name_of(each) for each in objects]}, sort_keys=True)
+        stated = json.dumps(
+            {"objects": [_charted.name_of(each) for each in objects]}, sort_keys=True
+        )
         write_durable(_release.model_path(folder, release, one.name), stated.encode())
         part.images = {
             f"{key(each)}/{box['name']}": {"reference": box.get("image"), "id": "", "ours": False}
             for each in objects
             for box in _chart_policy.containers(_chart_policy.pod_of(each))
         }
-        part.volumes = _claims(objects)
+        part.volumes = _charted.claims(objects)
         return part
 
     def _pull(self, one: Wanted, content: str) -> None:
@@ -147,7 +148,7 @@ class HelmDriver:
         values = _release.values_path(folder, release, part.name)
         adopt = self.call.request.adopt
         text, hooks = _helm.render(self.cluster, part.project, namespace, chart, values, adopt)
-        _refuse_hooks(part.name, hooks)
+        _charted.refuse_hooks(part.name, hooks)
         objects = self.cluster.as_objects(text, namespace)
         _chart_policy.check(part.name, objects, dict(self.call.request.policy))
         return objects
@@ -187,15 +188,17 @@ class HelmDriver:
             start = time.monotonic()
             self._make(release, part, list(seen), limit)
         with self.call.result.timed("health"):
-            stated = _stored(self.call.folder, release, part)
-            found = self._wait(namespace, stated, before, start + limit, limit)
+            stated = _charted.stored(self.call.folder, release, part)
+            found = _helm_wait.wait(
+                self.cluster, self.call, namespace, stated, before, start + limit, limit
+            )
         part.number = int(_helm.history(self.cluster, part.project, namespace)[-1]["revision"])
         part.services = {
-            _key(one): _objects.facets(one)
+            _charted.place(one): _objects.facets(one)
             for one in found
             if one["kind"] != "Job"  # a job that is done may be cleaned up by the cluster
         }
-        _forget_replicas(part, stated)
+        _charted.forget_replicas(part, stated)
 
     def _make(self, release: Release, part: Part, seen: list[dict], limit: float) -> None:
         """Nothing when Helm has it so, back where Helm was so before, else an upgrade."""
@@ -216,23 +219,6 @@ class HelmDriver:
             raise _release.incomplete(values)
         adopt = self.call.request.adopt
         _helm.upgrade(self.cluster, name, namespace, chart, values, self.label, adopt, limit)
-
-    def _wait(
-        self, namespace: str, stated: list[dict], before: dict, until: float, limit: float
-    ) -> list[dict]:
-        doubt = _Doubt()
-        while True:
-            found = self.cluster.live(stated)
-            pods = _objects.pods_of(found, self._pods(namespace))
-            doubt.weigh(_objects.failure(found, pods, before), time.monotonic())
-            waiting = [one for one in map(_objects.waiting_for, found) if one]
-            if not waiting and len(found) == len(stated):
-                return found
-            if time.monotonic() > until:
-                lacking = "; ".join(waiting) or "objects are missing"
-                raise _not_ready(pods, f"not ready after {limit:.0f} s: {lacking}")
-            self.call.safe_point()
-            time.sleep(PAUSE)
 
     def _pods(self, namespace: str) -> list[dict]:
         return self.cluster.items("pods", namespace)
@@ -265,7 +251,7 @@ class HelmDriver:
         return [
             (namespace, one["metadata"]["name"])
             for namespace in sorted({namespace for namespace, _ in wanted})
-            for one in self.cluster.items(CLAIM, namespace)
+            for one in self.cluster.items(_charted.CLAIM, namespace)
             if any(
                 namespace == where and fnmatch.fnmatchcase(one["metadata"]["name"], pattern)
                 for where, pattern in wanted
@@ -280,95 +266,9 @@ class HelmDriver:
             _helm.unlock(self.cluster, name, namespace)
             _helm.uninstall(self.cluster, name, namespace)
         for namespace, name in claims:
-            self.cluster.delete(CLAIM, namespace, [name])
+            self.cluster.delete(_charted.CLAIM, namespace, [name])
         shutil.rmtree(_kubernetes.SCRATCH, ignore_errors=True)
 
     def tidy(self, _dropped: Iterable[Release]) -> list[str]:
         """Nothing: the kubelet removes images that no pod needs by itself."""
         return []
-
-
-class _Doubt:
-    """A failure counts once it has stood for a while.
-
-    A pod of the release before may be seen on its way out, and the kubelet looks again for what a
-    container lacks only now and then.
-    """
-
-    def __init__(self) -> None:
-        self._since: float | None = None
-
-    def weigh(self, error: EdgeError | None, now: float) -> None:
-        """Raise an error that has been there long enough."""
-        if error is None:
-            self._since = None
-            return
-        self._since = self._since or now
-        if now - self._since >= CERTAIN.get(error.kind, 5.0):
-            raise error
-
-
-# Seconds by the error's class; what a container lacks may have come a moment ago.
-CERTAIN = {"config": 25.0}
-
-
-def _key(one: dict) -> str:
-    namespace = one["metadata"].get("namespace") or ""
-    return f"{namespace}/{key(one)}" if namespace else key(one)
-
-
-def _name_of(one: dict) -> dict:
-    """Enough of an object to find it again; nothing of what it holds."""
-    metadata = {name: one["metadata"].get(name) or "" for name in ("name", "namespace")}
-    scaled = "replicas" in (one.get("spec") or {})
-    kept = {"apiVersion": one["apiVersion"], "kind": one["kind"], "scaled": scaled}
-    return {**kept, "metadata": {name: text for name, text in metadata.items() if text}}
-
-
-def _stored(folder: Folder, release: Release, part: Part) -> list[dict]:
-    found = read_json(_release.model_path(folder, release.release, part.name)) or {}
-    return found.get("objects") or []
-
-
-def _forget_replicas(part: Part, stated: list[dict]) -> None:
-    """A chart that states no number leaves it to an autoscaler."""
-    for one in stated:
-        if not one.get("scaled"):
-            part.services.get(_key(one), {}).pop("replicas", None)
-
-
-def _differs(known: dict, one: dict | None) -> list[tuple[str, str]]:
-    if one is None:
-        return [("missing", "it is not there")]
-    found = list(_objects.differences(known, one))
-    waiting = _objects.waiting_for(one)
-    return [*found, ("unhealthy", waiting)] if waiting else found
-
-
-def _claims(objects: Iterable[dict]) -> list[str]:
-    """Names of claims, with patterns for those that a stateful set makes per replica."""
-    found = []
-    for one in objects:
-        name = one["metadata"]["name"]
-        if one["kind"] == CLAIM:
-            found.append(name)
-        templates = (one.get("spec") or {}).get("volumeClaimTemplates") or []
-        found += [f"{each['metadata']['name']}-{name}-[0-9]*" for each in templates]
-    return sorted(found)
-
-
-def _refuse_hooks(component: str, hooks: Iterable[dict]) -> None:
-    """Hooks run beside what was checked; those of tests never run."""
-    found = [one.get("name") for one in hooks if set(one.get("events") or []) - {"test"}]
-    if found:
-        raise ConfigError(
-            "chart",
-            f"components.{component}: has hooks ({', '.join(map(str, found))}),"
-            " which charts of applications must not have",
-            "make jobs or init containers of them and publish the application again",
-        )
-
-
-def _not_ready(pods: list[dict], sentence: str) -> EdgeError:
-    """The registry's error when pods wait for images, else that of health."""
-    return _objects.pull_trouble(pods) or HealthError("not-healthy", sentence, _objects.CURE)

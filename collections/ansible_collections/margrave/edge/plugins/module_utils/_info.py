@@ -58,7 +58,9 @@ def _of_engine(
     label = DEPLOYMENT if deployment is None else f"{DEPLOYMENT}={deployment}"
     containers: dict[str, list] = {}
     for one in engine.containers([label]):
-        containers.setdefault(one.labels[DEPLOYMENT], []).append(one)
+        # Of all deployments one list has to do; of one that is asked for more can be told.
+        seen = engine.closely(one) if deployment else one
+        containers.setdefault(one.labels[DEPLOYMENT], []).append(seen)
     volumes: dict[str, list[str]] = {}
     for each in engine.volumes([label]):
         owner = (each.get("Labels") or {}).get(DEPLOYMENT, "")

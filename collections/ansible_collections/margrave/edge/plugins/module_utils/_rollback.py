@@ -16,7 +16,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._release import Rele
 
 def rollback(call: Call) -> None:
     """The release that is meant runs healthy; `changed` only when something had to be done."""
-    seen = call.observe()
+    seen = call.observe(closely=True)
     runs(call, seen)
     call.differs = in_words(call, seen)
     target = _target(call, seen)

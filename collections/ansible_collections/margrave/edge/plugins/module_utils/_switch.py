@@ -13,7 +13,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._release import Rele
 
 def make_run(call: Call, release: Release) -> None:
     """Bring every component of the release up, in order, each healthy before the next begins."""
-    before = call.driver.look()
+    before = call.driver.look(closely=True)
     with call.result.timed("switch"):
         call.driver.end_others(release)
     for part in release.parts:

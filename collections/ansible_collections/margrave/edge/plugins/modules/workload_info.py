@@ -90,6 +90,10 @@ workloads:
       description:
         - Each way in which what runs differs.
         - Has C(component), C(service), C(what) and C(detail).
+        - C(what) is V(missing), V(extra), V(stopped), V(unhealthy), V(image), V(environment),
+          V(mounts), V(ports), V(limits), V(replicas) or V(changed).
+        - Of containers, V(environment), V(mounts), V(ports) and V(limits) are told where
+          O(deployment) is given, because each costs a request.
       type: list
       elements: dict
       returned: always

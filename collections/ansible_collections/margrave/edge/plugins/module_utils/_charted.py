@@ -1,0 +1,75 @@
+# Copyright: (c) 2026, the Margrave contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a chart's objects are noted as: names, volumes, and how they differ later."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ansible_collections.margrave.edge.plugins.module_utils import _objects, _release
+from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
+from ansible_collections.margrave.edge.plugins.module_utils._files import read_json
+from ansible_collections.margrave.edge.plugins.module_utils._kubernetes import key
+from ansible_collections.margrave.edge.plugins.module_utils._layout import Folder
+from ansible_collections.margrave.edge.plugins.module_utils._release import Part, Release
+
+CLAIM = "PersistentVolumeClaim"
+
+
+def place(one: dict) -> str:
+    namespace = one["metadata"].get("namespace") or ""
+    return f"{namespace}/{key(one)}" if namespace else key(one)
+
+
+def name_of(one: dict) -> dict:
+    """Enough of an object to find it again; nothing of what it holds."""
+    metadata = {name: one["metadata"].get(name) or "" for name in ("name", "namespace")}
+    scaled = "replicas" in (one.get("spec") or {})
+    kept = {"apiVersion": one["apiVersion"], "kind": one["kind"], "scaled": scaled}
+    return {**kept, "metadata": {name: text for name, text in metadata.items() if text}}
+
+
+def stored(folder: Folder, release: Release, part: Part) -> list[dict]:
+    found = read_json(_release.model_path(folder, release.release, part.name)) or {}
+    return found.get("objects") or []
+
+
+def forget_replicas(part: Part, stated: list[dict]) -> None:
+    """A chart that states no number leaves it to an autoscaler."""
+    for one in stated:
+        if not one.get("scaled"):
+            part.services.get(place(one), {}).pop("replicas", None)
+
+
+def differs(known: dict, one: dict | None) -> list[tuple[str, str]]:
+    if one is None:
+        return [("missing", "it is not there")]
+    found = list(_objects.differences(known, one))
+    waiting = _objects.waiting_for(one)
+    return [*found, ("unhealthy", waiting)] if waiting else found
+
+
+def claims(objects: Iterable[dict]) -> list[str]:
+    """Names of claims, with patterns for those that a stateful set makes per replica."""
+    found = []
+    for one in objects:
+        name = one["metadata"]["name"]
+        if one["kind"] == CLAIM:
+            found.append(name)
+        templates = (one.get("spec") or {}).get("volumeClaimTemplates") or []
+        found += [f"{each['metadata']['name']}-{name}-[0-9]*" for each in templates]
+    return sorted(found)
+
+
+def refuse_hooks(component: str, hooks: Iterable[dict]) -> None:
+    """Hooks run beside what was checked; those of tests never run."""
+    found = [one.get("name") for one in hooks if set(one.get("events") or []) - {"test"}]
+    if found:
+        raise ConfigError(
+            "chart",
+            f"components.{component}: has hooks ({', '.join(map(str, found))}),"
+            " which charts of applications must not have",
+            "make jobs or init containers of them and publish the application again",
+        )
