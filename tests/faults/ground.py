@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 from collections.abc import Callable
 from pathlib import Path
 
 from lab import Lab
-from margrave import digest, folder
 from tests.faults import on_node
 from tests.faults.stops import Stops
-from tests.support.repository import Repository
+from tests.support.repository import Repository, storefront_component
 from tests.support.runner_process import RunnerProcess
 from tests.support.shop import clean
 from tests.support.waiting import eventually
 
-APPS = Path(__file__).resolve().parents[2] / "examples/apps/storefront"
 SITE = "harbor"
 VERSIONS = ("1.0.0", "1.1.0", "1.2.0")
 
@@ -30,7 +27,9 @@ class Ground:
         self.node = node
         self.stops = Stops(lab, node)
         self.repository = Repository(base)
-        self.components = {version: self._component(version) for version in VERSIONS}
+        self.components = {
+            version: storefront_component(self.repository.tree, version) for version in VERSIONS
+        }
         self.repository.push()
         self.runner = RunnerProcess(base / "runner", str(self.repository.bare), SITE)
         self.deployment = ""
@@ -144,12 +143,6 @@ class Ground:
         except AssertionError:
             return found
         return []
-
-    def _component(self, version: str) -> str:
-        content = APPS / version / "compose"
-        name = digest.of_files(folder.read(content)).removeprefix("sha256:")
-        shutil.copytree(content, self.repository.tree / "components" / name, dirs_exist_ok=True)
-        return name
 
 
 # What was there before anything was deployed stays there, and would look like a leftover.

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from pathlib import Path
 
 from margrave import digest, folder
 from margrave.documents.deployment import render
 
+APPS = Path(__file__).resolve().parents[2] / "examples/apps/storefront"
 STOREFRONT = "3f0c8f7e-5d0e-4c7a-9b1e-2f7f2a1c9d10"
 COMPOSE = "services:\n  web:\n    image: registry.margrave.lab:5000/web@sha256:{:064d}\n"
+
+
+def storefront_component(tree: Path, version: str) -> str:
+    """Put the storefront of the examples into a work tree as a component; its name."""
+    content = APPS / version / "compose"
+    name = digest.of_files(folder.read(content)).removeprefix("sha256:")
+    shutil.copytree(content, tree / "components" / name, dirs_exist_ok=True)
+    return name
 
 
 class Repository:
@@ -72,7 +82,7 @@ class Repository:
         timeout: str = "0m15s",
         **extensions: object,
     ) -> None:
-        """Write a deployment document and its component: the one that is there, or a made up one."""
+        """Write a document and its component: the one that is there, or a made up one."""
         source = component or self.component(number)
         wanted = {
             "name": "storefront",

@@ -25,14 +25,17 @@ COMMAND = Path(sys.executable).parent / "margrave"
 class RunnerProcess:
     """`margrave runner serve` in a folder of its own."""
 
-    def __init__(self, base: Path, remote: str, site: str = "harbor", more: str = "") -> None:
+    def __init__(
+        self, base: Path, remote: str, site: str = "harbor", *, git: str = "", more: str = ""
+    ) -> None:
         base.mkdir(parents=True, exist_ok=True)
         self.base = base
         self.site = site
         self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
         self.config = base / "margrave.toml"
         self.config.write_text(
-            f'[site]\nname = "{site}"\n[git]\nremote = "{remote}"\n[poll]\ninterval = "600s"\n'
+            f'[site]\nname = "{site}"\n[git]\nremote = "{remote}"\n{git}[poll]\ninterval = "600s"\n'
             f'[http]\nbind = "127.0.0.1:{self.port}"\n[drift]\ninterval = "600s"\n{more}'
         )
         self.state = base / "state"
@@ -55,7 +58,7 @@ class RunnerProcess:
         if self.process.poll() is not None:
             raise RuntimeError(f"the runner ended: {(self.base / 'log').read_text()[-2000:]}")
         try:
-            return httpx.get(f"http://127.0.0.1:{self.port}/readyz").status_code == 200
+            return httpx.get(f"{self.url}/readyz").status_code == 200
         except httpx.HTTPError:
             return False
 
