@@ -19,6 +19,7 @@ from controller.events.broker import Broker
 from controller.events.log import StoredEvents
 from controller.parts import Parts
 from controller.publish import Publisher, Repository, Sites
+from controller.publish.shelving import shelve
 from controller.reports.intake import Intake
 from controller.store import Store
 from margrave import durations
@@ -83,6 +84,7 @@ def create_app(parts: Parts, chores: Chores | None = None) -> Flask:
             parts.settings.repository,
             lambda token: guard.by_token(parts, token),
             lambda _: parts.publisher.refresh(),
+            lambda: shelve(parts.store, parts.settings.state.dir / "git" / "shelf"),
         )
     )
     app.register_blueprint(_webhook(parts, chores))

@@ -116,6 +116,8 @@ def restore(file: Path, yes: bool, config: str | None) -> None:
         names = ", ".join(done["must_accept"])
         click.echo(f"These sites are ahead of it and have to accept: {names}")
         click.echo("  margrave site accept SITE --commit COMMIT")
+    for line in done["findings"]:
+        click.echo(line)
 
 
 @controller.command()

@@ -3,85 +3,66 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
-from margrave import digest
+from controller.gate import values
+from margrave import digest, yaml_text
 from margrave.digest import File
 from margrave.documents.deployment import Deployment, read_deployment
 from margrave.documents.site import SiteDocument, read_site
 from margrave.errors import DocumentError, UnsafeArchive
 from margrave.findings import Finding
-from margrave.names import is_label, is_uuid
+from margrave.places import Place, misplaced, place_of, site_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_DEPLOYMENT: Final = re.compile(r"deployments/([^/]+)/([^/]+)\.yaml")
+    from margrave.documents.description import ApplicationDescription
+
+__all__ = ["Place", "place_of", "site_of"]
+
 SOURCE: Final = re.compile(rb"components/[0-9a-f]{64}")
-_SITE: Final = re.compile(r"sites/([^/]+)\.yaml")
-_SUBTREE: Final = re.compile(r"(?:deployments/([^/]+)/|sites/([^/]+)\.yaml$|secrets/([^/]+)/)")
 
 
-@dataclass(frozen=True)
-class Place:
-    """What a path is: a deployment of a site, or a site's own document (without id)."""
+class Descriptions(Protocol):
+    """Where the descriptions of applications are looked up."""
 
-    site: str
-    deployment: str = ""
-
-
-def place_of(path: str) -> Place | None:
-    """The place of a path, or None for what is no document."""
-    found = _DEPLOYMENT.fullmatch(path)
-    if found and is_label(found[1]):
-        return Place(found[1], found[2])
-    site = _SITE.fullmatch(path)
-    return Place(site[1]) if site and is_label(site[1]) else None
-
-
-def site_of(path: str) -> str | None:
-    """The site whose subtree a path belongs to, or None."""
-    found = _SUBTREE.match(path)
-    name = next((one for one in found.groups() if one), None) if found else None
-    return name if is_label(name) else None
+    def of(self, document: Deployment) -> ApplicationDescription | None:
+        """The description of a document's application and version; None when it is not known."""
 
 
 def deployment_at(path: str, data: bytes) -> Deployment:
     """The document at its path, or DocumentError with every finding."""
     place = place_of(path)
     if place is None or not place.deployment:
-        raise DocumentError([misplaced(path)])
+        raise DocumentError([_no_place(path)])
     document = read_deployment(data, path)
-    findings = []
-    if document.id.lower() != place.deployment.lower() or not is_uuid(place.deployment):
-        words = f'"{document.id}" is not the name of the file'
-        findings.append(Finding("/id", words, f"name the file {document.id}.yaml", file=path))
-    if document.device_id.split("/")[0] != place.site or document.device_id.count("/") != 1:
-        words = f'"{document.device_id}" is no place at the site {place.site}'
-        cure = f"write {place.site}/* or {place.site}/<node>"
-        findings.append(Finding("/metadata/deviceId", words, cure, file=path))
-    if findings:
-        raise DocumentError(findings)
+    wrong = list(misplaced(document, place.site, place.deployment))
+    if wrong:
+        parsed = yaml_text.parse(data, path)
+        raise DocumentError(parsed.finding(*one, "place") for one in wrong)
     return document
 
 
 def site_at(path: str, data: bytes) -> SiteDocument:
     """A site's document at its path, or DocumentError with every finding."""
     if place_of(path) is None:
-        raise DocumentError([misplaced(path)])
+        raise DocumentError([_no_place(path)])
     return read_site(data, path)
 
 
-def misplaced(path: str) -> Finding:
+def _no_place(path: str) -> Finding:
     """A file that stands where only documents may stand."""
     cure = "deployments/<site>/<id>.yaml and sites/<site>.yaml are what belongs there"
     return Finding("", "is no place of a document", cure, file=path)
 
 
-def check_file(path: str, data: bytes) -> list[Finding]:
-    """Findings of a file that a push brings; none for what is nobody's business."""
+def check_file(path: str, data: bytes, descriptions: Descriptions | None = None) -> list[Finding]:
+    """Findings of a file that a push brings; none for what is nobody's business.
+
+    The values of a deployment are checked where its application is known.
+    """
     root = PurePosixPath(path).parts[0]
     if root not in ("deployments", "sites"):
         return []
@@ -89,7 +70,9 @@ def check_file(path: str, data: bytes) -> list[Finding]:
         if root == "sites":
             site_at(path, data)
         else:
-            deployment_at(path, data)
+            document = deployment_at(path, data)
+            known = descriptions.of(document) if descriptions else None
+            return values.findings(known, document, data, path) if known else []
     except DocumentError as error:
         return list(error.findings)
     return []

@@ -86,7 +86,7 @@ class GitCommand:
         if not wanted:
             return {}
         asked = "".join(f"{name}\n" for name in wanted).encode("utf-8", "surrogateescape")
-        output = self("cat-file", "--batch", stdin=asked, extra=extra)
+        output = self("cat-file", "--batch", "--buffer", stdin=asked, extra=extra)
         return dict(zip(wanted, _blobs(output), strict=True))
 
     def holds(self, *arguments: str) -> bool:

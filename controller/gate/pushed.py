@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from controller.gate import checking
 from controller.gate.git_command import GitCommand, GitFailed
+from controller.gate.shelf import FOLDER, Shelf
 from margrave.digest import File
 from margrave.findings import Finding
 
@@ -27,6 +28,7 @@ class Pushed:
     def __init__(self, folder: str, environ: Mapping[str, str]) -> None:
         self._git = GitCommand(Path(folder).resolve())
         self._extra = {name: environ[name] for name in _QUARANTINE if name in environ}
+        self._shelf = Shelf(Path(environ[FOLDER])) if FOLDER in environ else None
 
     def findings(self, old: str | None, new: str) -> list[Finding]:
         """What refuses the new head; files that the push leaves alone are not looked at."""
@@ -41,7 +43,7 @@ class Pushed:
         for path, (mode, blob) in entries.items():
             data = blobs.get(blob)
             if mode in _FILES and data is not None:
-                findings += checking.check_file(path, data)
+                findings += checking.check_file(path, data, self._shelf)
                 if path.startswith("deployments/"):
                     sources |= {one.decode(): path for one in checking.SOURCE.findall(data)}
         touched = {_folder(path) for path in entries if path.startswith("components/")}

@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING, Final
 from flask import Response, request
 
 from controller.gate.git_command import environment
+from controller.gate.shelf import FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,16 +24,20 @@ HEADERS_LIMIT: Final = 64 * 1024
 
 
 def run(
-    repository: Path, path: str, actor: str, done: Callable[[], object] | None = None
+    repository: Path,
+    path: str,
+    actor: str,
+    done: Callable[[], object] | None = None,
+    shelf: Path | None = None,
 ) -> Response:
     """Git's answer. `done` is called once Git has ended and before the client's answer ends, so
-    what was pushed is known when the push returns."""
+    what was pushed is known when the push returns. `shelf` is what the hook checks against."""
     process = subprocess.Popen(
         ["git", "http-backend"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env=_environment(repository, path, actor),
+        env=_environment(repository, path, actor, shelf),
     )
     assert process.stdin is not None
     assert process.stdout is not None
@@ -46,7 +51,7 @@ def run(
     return Response(body, status=status, headers=headers, direct_passthrough=True)
 
 
-def _environment(repository: Path, path: str, actor: str) -> dict[str, str]:
+def _environment(repository: Path, path: str, actor: str, shelf: Path | None) -> dict[str, str]:
     settings = {"core.hooksPath": str(repository / "hooks")}
     found = {
         **environment(settings),
@@ -62,6 +67,8 @@ def _environment(repository: Path, path: str, actor: str) -> dict[str, str]:
         "MARGRAVE_PYTHON": sys.executable,
         "PYTHONPATH": ":".join(entry for entry in sys.path if entry),
     }
+    if shelf is not None:
+        found[FOLDER] = str(shelf)
     if request.content_length is not None:
         found["CONTENT_LENGTH"] = str(request.content_length)
     for header, name in (

@@ -24,9 +24,10 @@ def blueprint(
     repository: Path,
     admit: Callable[[str], Identity | None],
     pushed: Callable[[Identity], object],
+    shelve: Callable[[], Path],
 ) -> Blueprint:
     """The routes. `admit` gives whom a token belongs to; `pushed` is called when main may have
-    moved."""
+    moved; `shelve` gives the folder of descriptions that a push is checked against."""
     made = Blueprint("git", __name__)
 
     @made.get(f"{PREFIX}/info/refs")
@@ -48,8 +49,9 @@ def blueprint(
             return refusal or _unknown()
         # A pack is as large as it is: it is streamed to Git, which has its own limits.
         request.max_content_length = None
-        done = (lambda: pushed(who)) if service == PUSH else None
-        return run(repository, f"/{service}", _name(who), done)
+        if service == FETCH:
+            return run(repository, f"/{service}", _name(who))
+        return run(repository, f"/{service}", _name(who), lambda: pushed(who), shelve())
 
     return made
 

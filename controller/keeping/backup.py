@@ -1,4 +1,4 @@
-"""Backup and restore: the database and the deployments repository in one file."""
+"""Backup and restore: database, deployments repository and signing key in one file."""
 
 from __future__ import annotations
 
@@ -27,15 +27,19 @@ DATABASE: Final = "margrave.db"
 BUNDLE: Final = "deployments.bundle"
 ABOUT: Final = "about.json"
 FORMAT: Final = 1
-_NAMES: Final = frozenset({DATABASE, BUNDLE, ABOUT})
+SIGNING: Final = "signing"
+_NAMES: Final = frozenset({DATABASE, BUNDLE, ABOUT, SIGNING, f"{SIGNING}.pub"})
 
 
 def backup(settings: ControllerSettings, target: Path) -> dict[str, Any]:
     """Write a backup, consistent while the controller runs; what it holds."""
     repository = Repository(settings)
-    with _nearby(target.resolve().parent) as folder:
+    with nearby(target.resolve().parent) as folder:
         store = Store(settings.database_url)
         try:
+            problem = store.schema_problem()
+            if problem:
+                raise Refused(problem)
             # The database first: a commit that comes in between is read from Git afterwards.
             store.copy_to(folder / DATABASE)
         finally:
@@ -43,6 +47,9 @@ def backup(settings: ControllerSettings, target: Path) -> dict[str, Any]:
         head = repository.head() if repository.own else None
         if head is not None:
             repository.git("bundle", "create", "--quiet", str(folder / BUNDLE), "--all")
+        for name, key in _keys(settings).items():
+            if key.is_file():
+                shutil.copyfile(key, folder / name)
         about = {"format": FORMAT, "made_at": datetime.now(UTC).isoformat(), "head": head}
         (folder / ABOUT).write_text(json.dumps(about), encoding="utf-8")
         draft = folder / "backup.tar.gz"
@@ -50,7 +57,7 @@ def backup(settings: ControllerSettings, target: Path) -> dict[str, Any]:
             for name in sorted(_NAMES):
                 if (folder / name).exists():
                     tar.add(folder / name, arcname=name)
-        draft.chmod(0o600)  # it holds hashes of passwords and tokens
+        draft.chmod(0o600)  # it holds a private key, and hashes of passwords and tokens
         draft.replace(target)
     return about
 
@@ -59,19 +66,14 @@ def restore(settings: ControllerSettings, source: Path) -> dict[str, Any]:
     """Put a backup in place of what is there, which is kept beside it; what was done."""
     must_be_stopped(settings)
     settings.state.dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with _nearby(settings.state.dir) as folder:
+    with nearby(settings.state.dir) as folder:
         about = _unpack(source, folder)
+        _migrated(folder / DATABASE)
         fresh = folder / "deployments.git"
         if about["head"]:
             _clone(folder / BUNDLE, fresh)
-        aside = _aside(settings)
-        database = _database_file(settings)
-        for suffix in ("", "-wal", "-shm"):
-            old = database.with_name(database.name + suffix)
-            if old.exists():
-                aside.mkdir(exist_ok=True)
-                old.rename(aside / old.name)
-        (folder / DATABASE).rename(database)
+        aside = aside_folder(settings, "restore")
+        put_database(settings, folder / DATABASE, aside)
         repository = Repository(settings)
         if about["head"] and repository.own:
             if repository.folder.exists():
@@ -79,8 +81,42 @@ def restore(settings: ControllerSettings, source: Path) -> dict[str, Any]:
                 repository.folder.rename(aside / repository.folder.name)
             repository.folder.parent.mkdir(parents=True, exist_ok=True)
             fresh.rename(repository.folder)
-            repository.prepare()
-    return {**about, "aside": str(aside), "must_accept": _ahead(settings, repository)}
+        for name, key in _keys(settings).items():
+            if (folder / name).is_file() and not key.exists():
+                key.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                shutil.copyfile(folder / name, key)
+                key.chmod(0o600)
+        told = _ready(repository)
+    ahead = _ahead(settings, repository) if not told else []
+    return {**about, "aside": str(aside), "must_accept": ahead, "findings": told}
+
+
+def put_database(settings: ControllerSettings, fresh: Path, aside: Path) -> None:
+    """Put a SQLite file's content in place of the database, which is kept aside."""
+    file = _database_file(settings)
+    if file is None:
+        store = Store(settings.database_url)
+        try:
+            if not store.schema_problem():
+                aside.mkdir(exist_ok=True)
+                store.copy_to(aside / DATABASE)
+            store.replace_with(fresh)
+        finally:
+            store.close()
+        return
+    for suffix in ("", "-wal", "-shm"):
+        old = file.with_name(file.name + suffix)
+        if old.exists():
+            aside.mkdir(exist_ok=True)
+            old.rename(aside / old.name)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    fresh.rename(file)
+
+
+def aside_folder(settings: ControllerSettings, what: str) -> Path:
+    """Where what was there is kept; it is made when there is something."""
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
+    return settings.state.dir / f"before-{what}-{stamp}"
 
 
 def must_be_stopped(settings: ControllerSettings) -> None:
@@ -91,6 +127,15 @@ def must_be_stopped(settings: ControllerSettings) -> None:
         if port.isdigit() and probe.connect_ex((host.strip("[]") or "127.0.0.1", int(port))) == 0:
             words = f"something answers at {settings.http.bind}"
             raise Refused(words, "stop the controller first")
+    if _database_file(settings) is None:
+        store = Store(settings.database_url)
+        try:
+            others = store.others()
+        finally:
+            store.close()
+        if others:
+            words = f"the database has {others} connections of controllers that run"
+            raise Refused(words, "stop them first, on every machine")
 
 
 def _unpack(source: Path, folder: Path) -> dict[str, Any]:
@@ -122,11 +167,35 @@ def _clone(bundle: Path, target: Path) -> None:
         raise Refused(f"the bundle cannot be read: {error}", "take an older backup") from error
 
 
-def _database_file(settings: ControllerSettings) -> Path:
+def _migrated(file: Path) -> None:
+    """A backup of an older version is brought to this one's schema before anything is replaced."""
+    store = Store(f"sqlite:///{file}")
+    try:
+        store.migrate()
+    finally:
+        store.close()
+
+
+def _keys(settings: ControllerSettings) -> dict[str, Path]:
+    """The signing key's halves: without it sites would not believe the restored controller."""
+    key = settings.git.signing_key
+    return {SIGNING: key, f"{SIGNING}.pub": key.with_name(f"{key.name}.pub")} if key else {}
+
+
+def _database_file(settings: ControllerSettings) -> Path | None:
+    """SQLite's file; None where a server has the database."""
     found = settings.database_url.removeprefix("sqlite:///")
-    if found == settings.database_url:
-        raise Refused("the database is not SQLite", "restore it with the database's own tools")
-    return Path(found)
+    return None if found == settings.database_url else Path(found)
+
+
+def _ready(repository: Repository) -> list[str]:
+    """Bring the repository here, or say that it cannot be told who has to accept."""
+    try:
+        repository.prepare()
+        repository.refresh()
+    except MargraveError as error:
+        return [f"it cannot be told which sites have to accept: {error}"]
+    return []
 
 
 def _ahead(settings: ControllerSettings, repository: Repository) -> list[str]:
@@ -142,13 +211,8 @@ def _ahead(settings: ControllerSettings, repository: Repository) -> list[str]:
     return sorted(site for site, commit in applied.items() if not repository.has(commit))
 
 
-def _aside(settings: ControllerSettings) -> Path:
-    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
-    return settings.state.dir / f"before-restore-{stamp}"
-
-
 @contextmanager
-def _nearby(parent: Path) -> Iterator[Path]:
+def nearby(parent: Path) -> Iterator[Path]:
     """A private folder on the same file system, so that what is ready moves into place at once."""
     with tempfile.TemporaryDirectory(dir=parent, prefix=".margrave-") as name:
         os.chmod(name, 0o700)  # noqa: PTH101 - the folder is a name here

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import logging
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from controller.catalog import Catalog
-from controller.keeping.backup import must_be_stopped
+from controller.keeping.backup import (
+    DATABASE,
+    aside_folder,
+    must_be_stopped,
+    nearby,
+    put_database,
+)
 from controller.publish import Publisher, Repository
 from controller.store import Store, carrying
-from margrave.errors import MargraveError, Refused
+from margrave.errors import MargraveError
 
 if TYPE_CHECKING:
     from controller.settings import ControllerSettings
@@ -26,34 +31,34 @@ def rebuild(settings: ControllerSettings) -> dict[str, Any]:
     `without_token` names the sites that need a new one.
     """
     must_be_stopped(settings)
-    database = Path(settings.database_url.removeprefix("sqlite:///"))
-    if str(database) == settings.database_url:
-        raise Refused("the database is not SQLite", "empty it, and run migrate and rebuild")
-    carried = _carried(settings, database)
-    aside = _move_aside(database)
-    store = Store(settings.database_url)
-    try:
-        store.migrate()
-        repository = Repository(settings)
-        repository.prepare()
-        head = Publisher(store, settings, _now, repository).refresh()
-        with store.write() as session:
-            without = carrying.put(session, carried)
-        findings = _sync(settings, store, carried)
-    finally:
-        store.close()
+    settings.state.dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    carried = _carried(settings)
+    aside = aside_folder(settings, "rebuild")
+    # Made whole beside the old one: ending in the middle leaves that as it was.
+    with nearby(settings.state.dir) as folder:
+        store = Store(f"sqlite:///{folder / DATABASE}")
+        try:
+            store.migrate()
+            repository = Repository(settings)
+            repository.prepare()
+            head = Publisher(store, settings, _now, repository).refresh()
+            with store.write() as session:
+                without = carrying.put(session, carried)
+            findings = _sync(settings, store, carried)
+        finally:
+            store.close()
+        put_database(settings, folder / DATABASE, aside)
     return {
         "head": head,
-        "aside": str(aside) if aside else None,
+        "aside": str(aside) if aside.exists() else None,
         "carried": {name: len(rows) for name, rows in carried.items()},
         "without_token": without,
         "findings": findings,
     }
 
 
-def _carried(settings: ControllerSettings, database: Path) -> dict[str, list[dict[str, Any]]]:
-    if not database.is_file():
-        return {}
+def _carried(settings: ControllerSettings) -> dict[str, list[dict[str, Any]]]:
+    """What Git does not know: people, tokens, sources, the audit; nothing when it is lost."""
     old = Store(settings.database_url)
     try:
         with old.session() as session:
@@ -63,18 +68,6 @@ def _carried(settings: ControllerSettings, database: Path) -> dict[str, list[dic
         return {}
     finally:
         old.close()
-
-
-def _move_aside(database: Path) -> Path | None:
-    if not database.is_file():
-        return None
-    aside = database.parent / f"before-rebuild-{_now().strftime('%Y%m%dT%H%M%S')}"
-    aside.mkdir()
-    for suffix in ("", "-wal", "-shm"):
-        old = database.with_name(database.name + suffix)
-        if old.exists():
-            old.rename(aside / old.name)
-    return aside
 
 
 def _sync(

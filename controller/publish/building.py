@@ -47,8 +47,8 @@ def build(
 ) -> str | None:
     """The id of a commit on the parent with the changes; None when it would change nothing."""
     reference = f"refs/margrave/build-{uuid.uuid4().hex}"
-    stream = b"".join(_stream(reference, parent, changes, note))
-    made = git("fast-import", "--quiet", "--done", stdin=stream).decode().strip()
+    told = b"".join(stream(reference, parent, changes, note))
+    made = git("fast-import", "--quiet", "--done", stdin=told).decode().strip()
     git("update-ref", "-d", reference)
     tree = git.text("rev-parse", f"{made}^{{tree}}")
     if parent is not None and tree == git.text("rev-parse", f"{parent}^{{tree}}"):
@@ -56,9 +56,10 @@ def build(
     return _signed(git, tree, parent, note, signing_key) if signing_key else made
 
 
-def _stream(
+def stream(
     reference: str, parent: str | None, changes: Mapping[str, File | None], note: Note
 ) -> list[bytes]:
+    """What fast-import is fed with for a commit."""
     lines = [
         f"commit {reference}\nmark :1\n".encode(),
         f"author {_person(note.actor)} {_time(note.at)}\n".encode(),

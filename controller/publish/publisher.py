@@ -13,7 +13,7 @@ from controller.publish.building import Note, build
 from controller.publish.images import Images
 from controller.publish.materials import Materials
 from controller.publish.proposals import Landed, Proposals
-from controller.publish.reader import Reader
+from controller.publish.reader import Fresh, Reader
 from controller.publish.trunk import Halted, Trunk
 from controller.publish.work import Work
 from controller.store import requests
@@ -258,7 +258,7 @@ class Publisher:
                 self._reader.follow(head)
                 return None
             if self._reached(lambda: self._repository.advance(head, new)):  # noqa: B023 - at once
-                self._reader.follow(new)
+                self._reader.follow(new, Fresh.made(head, new, changes, note))
                 self._tidy()
                 return new
         raise Conflict("others push to the branch without a pause", "try again in a while")

@@ -3,29 +3,63 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from controller import compose
 from controller.gate import checking
+from controller.gate import values as checked
 from controller.gate.checking import SOURCE
+from controller.gate.moulds import PATH, Known, mould_of
 from controller.publish.repository import ROOTS, Touch
+from controller.publish.shelving import Descriptions
 from controller.store import documents as rows
+from controller.store import taking
 from controller.store.documents import Told
+from controller.store.taking import Document
+from margrave import digest
 from margrave.errors import DocumentError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime
 
+    from controller.publish.building import Note
     from controller.publish.repository import Repository
     from controller.store import Session, Store
+    from margrave.digest import File
     from margrave.documents.deployment import Deployment
     from margrave.documents.site import SiteDocument
 
 LOG = logging.getLogger(__name__)
 
 # A commit may touch thousands of documents, and reports have to come in between.
-CHUNK: Final = 100
+CHUNK: Final = 1000
+
+
+@dataclass(frozen=True)
+class Fresh:
+    """What a head changed below the sites' folders: files (None: gone), and who touched them."""
+
+    parent: str | None
+    contents: Mapping[str, bytes | None]
+    touches: Mapping[str, Touch]
+
+    @classmethod
+    def made(
+        cls, parent: str | None, commit: str, files: Mapping[str, File | None], note: Note
+    ) -> Fresh:
+        """Of a commit that the controller made from these files."""
+        trailers = note.trailers or {}
+        actor = trailers.get("Margrave-Actor") or note.actor
+        touch = Touch(commit, actor, note.at, trailers.get("Margrave-Request"))
+        contents = {
+            path: file.data if file else None
+            for path, file in files.items()
+            if path.partition("/")[0] in ROOTS
+        }
+        return cls(parent, contents, dict.fromkeys(contents, touch))
 
 
 class Reader:
@@ -37,31 +71,48 @@ class Reader:
         self._repository = repository
         self._clock = clock
 
-    def follow(self, head: str | None) -> frozenset[str]:
-        """Bring the rows up to the head; the sites that it touched."""
+    def follow(self, head: str | None, fresh: Fresh | None = None) -> frozenset[str]:
+        """Bring the rows up to the head; the sites that it touched.
+
+        `fresh` is what the head changed, where the controller made it itself.
+        """
         with self._store.session() as session:
             known = rows.known_head(session)
         if head is None or head == known:
             return frozenset()
-        if known is not None and not self._repository.has(known):
-            known = None  # history was rewritten and the old commit collected: read it all
-        paths = self._paths(known, head)
-        touches = self._repository.touches(known, head)
-        contents = self._repository.read_many(f"{head}:{path}" for path in sorted(paths))
-        texts = self._compose_texts(head, contents.values())
-        sites = {site for path in paths if (site := checking.site_of(path))}
-        ordered = sorted(paths)
+        if fresh is None or fresh.parent != known:
+            fresh = self._read(known, head)
+        texts = self._compose_texts(head, fresh.contents.values())
+        values = Values(texts, Descriptions(self._store))
+        sites = {site for path in fresh.contents if (site := checking.site_of(path))}
+        ordered = sorted(fresh.contents)
         for begin in range(0, len(ordered), CHUNK):
+            some = ordered[begin : begin + CHUNK]
             with self._store.write() as session:
-                for path in ordered[begin : begin + CHUNK]:
-                    touch = touches.get(path) or Touch(head, "unknown", self._clock(), None)
-                    told = Told(touch.commit, touch.author, self._clock(), touch.request)
-                    self._take(session, path, contents.get(f"{head}:{path}"), told, texts)
+                page = Page(session, values, self._clock())
+                for path in some:
+                    told = self._told(fresh.touches.get(path), head)
+                    page.add(path, fresh.contents[path], told)
+                page.write()
         with self._store.write() as session:
-            for site, commit in _newest(sites, touches, head).items():
-                rows.wanted_commit(session, site, commit, self._clock())
+            taking.wanted_commits(session, _newest(sites, fresh.touches, head), self._clock())
             rows.note_head(session, head)
         return frozenset(sites)
+
+    def _read(self, known: str | None, head: str) -> Fresh:
+        """What changed since the head that is known, by whoever."""
+        if known is not None and not self._repository.has(known):
+            known = None  # history was rewritten and the old commit collected: read it all
+        contents = self._repository.read_paths(head, self._paths(known, head))
+        return Fresh(known, contents, self._repository.touches(known, head))
+
+    def _told(self, touch: Touch | None, head: str) -> Told:
+        at = self._clock()
+        return (
+            Told(touch.commit, touch.author, at, touch.request)
+            if touch
+            else Told(head, "unknown", at)
+        )
 
     def _paths(self, known: str | None, head: str) -> set[str]:
         if known is not None:
@@ -82,49 +133,84 @@ class Reader:
             if data is not None
         }
 
-    def _take(
-        self,
-        session: Session,
-        path: str,
-        data: bytes | None,
-        told: Told,
-        texts: Mapping[str, str],
-    ) -> None:
+
+class Page:
+    """Files that are taken in one transaction."""
+
+    def __init__(self, session: Session, values: Values, at: datetime) -> None:
+        self._session = session
+        self._values = values
+        self._at = at
+        self._documents: list[Document] = []
+        self._findings: dict[str, tuple[str, list[dict[str, Any]]]] = {}  # by path, with the site
+
+    def add(self, path: str, data: bytes | None, told: Told) -> None:
+        """A file as it stands now, None when it is gone."""
         place = checking.place_of(path)
         if place is None:
             return
-        findings: list[dict[str, Any]] = []
+        self._findings[path] = (place.site, [])
         try:
             if not place.deployment:
                 document = checking.site_at(path, data or b"{}\n")
-                rows.put_site(session, place.site, site_values(document), told)
-            elif data is None:
-                rows.gone(session, place.deployment, place.site, told)
-            else:
-                values = _values(path, data, texts)
-                rows.put(session, place.deployment, place.site, values, told)
+                rows.put_site(self._session, place.site, site_values(document), told)
+                return
+            values = None if data is None else self._values.of(path, data)
+            if values is not None:  # taken all the same: runners do, whatever is shown here
+                self._findings[path] = (place.site, values["findings"])
+            self._documents.append(Document(place.deployment, place.site, values, told))
         except DocumentError as error:
             findings = [finding.as_dict() for finding in error.findings]
+            self._findings[path] = (place.site, findings)
             LOG.warning("%s at %s: %s", path, told.commit[:12], error)
-            rows.ensure_site(session, place.site, told.at)
+            rows.ensure_site(self._session, place.site, told.at)
             if place.deployment:
-                rows.broken(session, place.deployment, place.site, findings, told.at)
-        rows.site_findings(session, place.site, path, findings)
+                rows.broken(self._session, place.deployment, place.site, findings, told.at)
+
+    def write(self) -> None:
+        """Take it all."""
+        taking.take(self._session, self._documents, self._at)
+        shown = taking.with_findings(self._session, (site for site, _ in self._findings.values()))
+        for path, (site, findings) in self._findings.items():
+            if findings or site in shown:
+                rows.site_findings(self._session, site, path, findings)
 
 
-def _values(path: str, data: bytes, texts: Mapping[str, str]) -> dict[str, Any]:
+class Values:
     """A deployment's columns; images and host ports as far as Git holds its components."""
-    document = checking.deployment_at(path, data)
-    needs = Needs()
-    for component in document.components:
-        text = texts.get(component.source or "")
-        if text is not None:
-            needs.add(text, document.variables(component.name))
-    return {
-        **deployment_values(document),
-        "document": data.decode("utf-8"),
-        "needs": needs.as_dict(),
-    }
+
+    def __init__(self, texts: Mapping[str, str], descriptions: Descriptions) -> None:
+        self._texts = texts
+        self._descriptions = descriptions
+        self._known: Known[dict[str, Any]] = Known()
+
+    def of(self, path: str, data: bytes) -> dict[str, Any]:
+        """The columns of the document, or DocumentError."""
+        mould = mould_of(path, data)
+        found = None
+        if mould is not None:
+            with suppress(DocumentError):  # told below, of the document itself
+                found = self._known.get(mould, lambda: self._read(PATH, mould))
+        if found is None:
+            found = self._read(path, data)
+        return {
+            **found,
+            "findings": [{**one, "file": path} for one in found["findings"]],
+            "document": data.decode("utf-8"),
+            "document_digest": digest.of_bytes(data),
+        }
+
+    def _read(self, path: str, data: bytes) -> dict[str, Any]:
+        document = checking.deployment_at(path, data)
+        needs = Needs()
+        for component in document.components:
+            text = self._texts.get(component.source or "")
+            if text is not None:
+                needs.add(text, document.variables(component.name))
+        known = self._descriptions.of(document)
+        wrong = checked.findings(known, document, data, path) if known else []
+        findings = [one.as_dict() for one in wrong]
+        return {**deployment_values(document), "needs": needs.as_dict(), "findings": findings}
 
 
 class Needs:
@@ -158,10 +244,8 @@ def deployment_values(document: Deployment) -> dict[str, Any]:
         "profile": document.profile_type,
         "node": None if node == "*" else node,
         "revision": document.revision,
-        "document_digest": document.document_digest,
         "parameters": document.values,
         "extensions": dict(document.raw["spec"].get("x-margrave-extensions") or {}),
-        "findings": [],
     }
 
 

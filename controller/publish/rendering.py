@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from controller.gate.values import REFERENCE
 from margrave.errors import Refused
 from margrave.findings import did_you_mean
 from margrave.parameters import is_secret
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from margrave.documents.description import ApplicationDescription, Profile
 
 OURS: Final = "x-margrave-extensions"
-REFERENCE: Final = "secret://"
 
 
 @dataclass(frozen=True)

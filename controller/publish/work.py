@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from controller.gate import checking
+from controller.gate.moulds import ID, PATH, SITE, Known, cast, mould_of
 from controller.publish.building import Note
 from controller.publish.changes import Change
 from controller.store.words import Action
-from margrave import yaml_text
 from margrave.digest import File
 from margrave.documents.deployment import render
-from margrave.errors import DocumentError
+from margrave.errors import DocumentError, MargraveError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Hashable, Iterable, Mapping
     from datetime import datetime
 
     from controller.publish.materials import Materials
     from controller.publish.repository import Repository
+    from margrave.documents.deployment import Deployment
 
 _MOST_SITES: Final = 5  # in a title; the files tell the rest
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What becomes of a document: its text, None when it goes, and what the message says of it."""
+
+    text: bytes | None
+    apps: frozenset[str] = frozenset()
+    revisions: frozenset[str] = frozenset()
+    version: str | None = None
+    same: bool = False  # the change changes nothing of it
 
 
 @dataclass
@@ -37,6 +49,7 @@ class Work:
     revisions: set[str] = field(default_factory=set)
     apps: set[str] = field(default_factory=set)
     version: str | None = None
+    _known: Known[Made] = field(default_factory=Known)
 
     def prepare(self) -> dict[str, File | None]:
         """All files to write or (None) to remove."""
@@ -70,42 +83,79 @@ class Work:
     def _documents(self, paths: Iterable[str]) -> dict[str, bytes | None]:
         if self.head is None:
             return dict.fromkeys(paths)
-        found = self.repository.read_many(f"{self.head}:{path}" for path in paths)
-        return {path: found.get(f"{self.head}:{path}") for path in paths}
+        return self.repository.read_paths(self.head, paths)
 
     def _document(self, path: str, deployment: str, data: bytes | None, change: Change) -> None:
-        raw = None
-        if data is not None:
-            raw = self._known(path, data, needed=change.kind != Action.DELETE)
-        new = change.applied(deployment, raw, self.materials)
-        if new is None:
+        made = self._like_others(path, deployment, data, change)
+        if made is None:
+            made = self._made(path, deployment, data, change)
+        self.apps |= made.apps
+        self.revisions |= made.revisions
+        self.version = made.version or self.version
+        if made.text is None:
             if data is not None:
                 self.files[path] = None
-            return
+        elif made.same and data is not None:
+            self.documents[path] = data  # a person's own way of writing stays
+        else:
+            self.documents[path] = made.text
+            self.files[path] = File(made.text)
+
+    def _like_others(
+        self, path: str, deployment: str, data: bytes | None, change: Change
+    ) -> Made | None:
+        """What becomes of the document by what became of one like it; None when that says nothing.
+
+        Rollbacks bring each document its own content; what fails is told of the document itself.
+        """
+        mould = mould_of(path, data) if data is not None else None
+        if change.kind == Action.ROLLBACK or (data is not None and mould is None):
+            return None
+        key: Hashable = mould
+        alike = change
+        if change.kind == Action.CREATE and data is None:
+            target = dict(change.targets[deployment])
+            node = target["device_id"].partition("/")[2]
+            target |= {"id": ID, "device_id": f"{SITE}/{node}"}
+            key = repr(sorted(target.items()))
+            alike = replace(change, targets={ID: target})
+        try:
+            made = self._known.get(key, lambda: self._made(PATH, ID, mould, alike))
+        except MargraveError:
+            return None
+        return made if made.text is None else replace(made, text=cast(made.text, path))
+
+    def _made(self, path: str, deployment: str, data: bytes | None, change: Change) -> Made:
+        """What becomes of one document, read and written anew."""
+        raw, before = None, None
+        if data is not None:
+            raw, before = self._read(path, data, needed=change.kind != Action.DELETE)
+        new = change.applied(deployment, raw, self.materials)
+        if new is None:  # of what is deleted only the last revision can be told
+            told = frozenset({before.application_id}) if before else frozenset()
+            revisions = frozenset({before.revision}) if before else frozenset()
+            return Made(None, told, revisions)
         rendered = render(new)
         document = checking.deployment_at(path, rendered)
-        self.apps.add(document.application_id)
-        self.revisions.add(document.revision)
-        self.version = document.version
-        if data is not None and new == raw:
-            self.documents[path] = data  # a person's own way of writing stays
-            return
-        self.documents[path] = rendered
-        self.files[path] = File(rendered)
+        return Made(
+            rendered,
+            frozenset({document.application_id}),
+            frozenset({document.revision}),
+            document.version,
+            same=data is not None and new == raw,
+        )
 
-    def _known(self, path: str, data: bytes, *, needed: bool) -> Mapping[str, Any] | None:
+    def _read(
+        self, path: str, data: bytes, *, needed: bool
+    ) -> tuple[Mapping[str, Any] | None, Deployment | None]:
         """A document as it stands; one that cannot be read can still be deleted."""
         try:
             document = checking.deployment_at(path, data)
         except DocumentError:
             if needed:
                 raise
-            return None
-        if not needed:  # of what is deleted only the last revision can be told
-            self.apps.add(document.application_id)
-            self.revisions.add(document.revision)
-        value: Mapping[str, Any] = yaml_text.parse(data, path).value
-        return value
+            return None, None
+        return document.raw, document
 
     def _bring(self, source: str, change: Change) -> None:
         """A component's files, unless they are there already."""

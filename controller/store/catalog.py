@@ -150,6 +150,13 @@ def versions_by_app(session: Session) -> dict[str, dict[str, bool]]:
     return found
 
 
+def usable_versions(session: Session) -> dict[tuple[str, str], str]:
+    """The digest of each version that can be deployed, by application and version."""
+    query = select(AppVersion.app_id, AppVersion.version, AppVersion.digest)
+    rows = session.execute(query.where(AppVersion.usable))
+    return {(app, version): digest for app, version, digest in rows}
+
+
 def name_newest(session: Session, app: str, version: str | None) -> None:
     """Say which version lists show."""
     session.execute(update(App).where(App.id == app).values(newest=version))

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import delete, select, update
 
-from controller.store import deployments, events, facts, fleet
-from controller.store.aggregate import settle
+from controller.store import deployments, events, facts
 from controller.store.freshness import Moment
-from controller.store.models import Deployment, Node, Placement, Site
+from controller.store.models import Deployment, Node, Site
 from controller.store.words import EventKind
-from margrave.lifecycle import WORKING, Outcome, State
+from margrave.lifecycle import Outcome, State
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -98,35 +97,6 @@ def _awaited(new: Accepted, now: datetime) -> Deployment:
     )
 
 
-def put(
-    session: Session, deployment: str, site: str, values: Mapping[str, Any], told: Told
-) -> None:
-    """A document as Git has it now; `values` by column names."""
-    ensure_site(session, site, told.at)
-    row = _row(session, deployment, site)
-    if row is None:
-        row = Deployment(
-            id=deployment,
-            site=site,
-            state=State.PENDING,
-            outcome=Outcome.PENDING,
-            created_at=told.at,
-        )
-        session.add(row)
-        before = None
-    else:
-        before = row.revision
-    for name, value in values.items():
-        setattr(row, name, value)
-    row.in_git, row.commit, row.author, row.request = True, told.commit, told.author, told.request
-    row.updated_at, row.deleted_at = told.at, None
-    session.flush()
-    if before != row.revision:
-        _want(session, row, told.at)
-    settle(session, row.key, told.at)
-    _tell(session, row, told.at)
-
-
 def broken(session: Session, deployment: str, site: str, findings: list[Any], at: datetime) -> None:
     """A document that cannot be read: its findings are shown, what was wanted before stays."""
     row = _row(session, deployment, site)
@@ -134,24 +104,6 @@ def broken(session: Session, deployment: str, site: str, findings: list[Any], at
         row.findings, row.updated_at = findings, at
         session.flush()
         _tell(session, row, at)
-
-
-def gone(session: Session, deployment: str, site: str, told: Told) -> None:
-    """A document that Git no longer has."""
-    row = _row(session, deployment, site)
-    if row is None or not row.in_git:
-        return
-    row.in_git, row.commit, row.author, row.request = False, told.commit, told.author, told.request
-    row.updated_at = told.at
-    session.execute(
-        update(Placement)
-        .where(Placement.deployment == row.key, Placement.state != State.DELETED)
-        .values(outcome=Outcome.PENDING)
-    )
-    session.flush()
-    session.expire_all()
-    settle(session, row.key, told.at)
-    _tell(session, row, told.at)
 
 
 def put_site(session: Session, name: str, values: Mapping[str, Any], told: Told) -> None:
@@ -175,15 +127,6 @@ def site_findings(
     others = [one for one in row.findings if one.get("file") != file]
     row.findings = [*others, *(dict(one) for one in findings)]
     session.flush()
-
-
-def wanted_commit(session: Session, name: str, commit: str, at: datetime) -> None:
-    """Note the newest commit that touched the site's subtree, and tell of it."""
-    row = ensure_site(session, name, at)
-    row.wanted_commit = commit
-    session.flush()
-    resource = fleet.site(session, name, Moment(at))
-    events.append(session, EventKind.SITE, resource or {}, name, None, at)
 
 
 def ensure_site(session: Session, name: str, at: datetime) -> Site:
@@ -229,26 +172,6 @@ def _row(session: Session, deployment: str, site: str) -> Deployment | None:
     return session.scalar(
         select(Deployment).where(Deployment.id == deployment, Deployment.site == site)
     )
-
-
-def _want(session: Session, row: Deployment, at: datetime) -> None:
-    """Another revision is wanted: its outcome is open until the runner tells.
-
-    Where that revision already runs there is nothing for a runner to do, and so nothing to tell.
-    """
-    query = select(Placement).where(
-        Placement.deployment == row.key, Placement.state != State.DELETED
-    )
-    for placement in session.scalars(query).all():
-        runs = placement.state is State.INSTALLED and placement.revision == row.revision
-        placement.wanted_revision, placement.wanted_version = row.revision, row.version
-        placement.outcome = Outcome.SUCCEEDED if runs else Outcome.PENDING
-        if placement.state not in WORKING:
-            # What it says of the revision before is no reason for this one; FAILED keeps its error.
-            placement.reason = RUNS_ALREADY if runs else OTHER_WANTED
-            placement.error = placement.error if placement.state is State.FAILED else None
-        placement.updated_at = at
-    session.flush()
 
 
 def _tell(session: Session, row: Deployment, at: datetime) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import threading
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -11,7 +13,7 @@ from sqlalchemy import create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.orm import Session
 
-from controller.store import schema
+from controller.store import copying, schema
 from controller.store.sharing import Alone, Shared
 from margrave.errors import Refused
 
@@ -108,19 +110,50 @@ class Store:
         return schema.problem(self._engine)
 
     def copy_to(self, target: Path) -> None:
-        """A consistent copy of the whole database while others go on writing; SQLite only."""
-        if self.shared:
-            raise Refused("the database is not SQLite", "back it up with the database's own tools")
-        with self._engine.connect() as connection:
-            raw = connection.connection.driver_connection
-            assert raw is not None
-            with closing(type(raw)(str(target))) as copy:
-                raw.backup(copy)
+        """A copy of the whole database, of one moment, as a SQLite file; others go on writing."""
+        if not self.shared:
+            with self._engine.connect() as connection:
+                raw = connection.connection.driver_connection
+                assert raw is not None
+                with closing(type(raw)(str(target))) as copy:
+                    raw.backup(copy)
+            return
+        with _opened(target) as file, self._reading.connect() as source:
+            schema.upgrade(file)
+            with file.begin() as connection:
+                copying.copy(source, connection)
+
+    def replace_with(self, source: Path) -> None:
+        """Put a SQLite file's rows in place of all that is here, in one go; PostgreSQL only."""
+        self.migrate()
+        with _opened(source) as file, file.connect() as rows, self._writing.begin() as target:
+            copying.empty(target)
+            copying.copy(rows, target)
+            copying.count_on(target)
+
+    def others(self) -> int:
+        """How many connections other controllers have to the database."""
+        return self._sharing.others(_name())
 
     def close(self) -> None:
         """Give all connections back."""
         self._sharing.close()
         self._engine.dispose()
+
+
+@contextmanager
+def _opened(file: Path) -> Iterator[Engine]:
+    """A SQLite file that nobody else has open."""
+    engine = _sqlite(make_url(f"sqlite:///{file}"))
+    try:
+        yield engine
+    finally:
+        engine.dispose()
+
+
+def _name() -> str:
+    """What the server shows of this process's connections."""
+    return f"margrave {socket.gethostname()} {os.getpid()}"[:63]
 
 
 def _is_sqlite(url: URL) -> bool:
@@ -132,7 +165,7 @@ def _postgresql(url: URL) -> Engine:
         words = f"database.url: {url.get_backend_name()} is not a database that is known here"
         raise Refused(words, "write sqlite:///FILE or postgresql://USER@HOST/DATABASE")
     url = url.set(drivername=POSTGRESQL)
-    arguments = {"options": _SERVER, "connect_timeout": 10, "application_name": "margrave"}
+    arguments = {"options": _SERVER, "connect_timeout": 10, "application_name": _name()}
     return create_engine(url, connect_args=arguments, **_POOL)
 
 

@@ -209,14 +209,15 @@ def _give_up(session: Session, row: Request, now: datetime) -> None:
 
 
 def _concerned(session: Session, numbers: Sequence[int]) -> dict[int, list[dict[str, str]]]:
+    columns = (RequestDeployment.request, RequestDeployment.deployment, RequestDeployment.site)
     query = (
-        select(RequestDeployment)
+        select(*columns)
         .where(RequestDeployment.request.in_(numbers))
         .order_by(RequestDeployment.site, RequestDeployment.deployment)
     )
     found: dict[int, list[dict[str, str]]] = {}
-    for row in session.scalars(query):
-        found.setdefault(row.request, []).append({"id": row.deployment, "site": row.site})
+    for request, deployment, site in session.execute(query):
+        found.setdefault(request, []).append({"id": deployment, "site": site})
     return found
 
 

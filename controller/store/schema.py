@@ -9,6 +9,9 @@ from alembic import command
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from alembic.util import CommandError
+
+from margrave.errors import Refused
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -21,7 +24,12 @@ def upgrade(engine: Engine) -> None:
     with engine.begin() as connection:
         config = _config()
         config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+        try:
+            command.upgrade(config, "head")
+        except CommandError as error:
+            found = MigrationContext.configure(connection).get_current_revision()
+            words = f"the database has schema {found}, which this version does not know"
+            raise Refused(words, "use the version of margrave that made it") from error
 
 
 def problem(engine: Engine) -> str:

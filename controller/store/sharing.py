@@ -56,6 +56,11 @@ class Alone:
         """Whether this process is the one that does what is done once for all."""
         return True
 
+    def others(self, name: str) -> int:
+        """How many connections other controllers have; `name` is what ours are called."""
+        del name
+        return 0
+
     def listen(self, heard: Callable[[], None]) -> Callable[[], None]:
         """Call `heard` when another process stored events; what ends it."""
         del heard
@@ -140,6 +145,15 @@ class Shared(Alone):
             self._lead.invalidate()  # a lock must not go back to the pool
             self._lead.close()
             self._lead = None
+
+    def others(self, name: str) -> int:
+        """By the names that the server shows."""
+        query = text(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+            " AND application_name LIKE 'margrave %' AND application_name <> :name"
+        )
+        with self._engine.connect() as connection:
+            return int(connection.scalar(query, {"name": name}) or 0)
 
     def listen(self, heard: Callable[[], None]) -> Callable[[], None]:
         """LISTEN on a connection of its own; after an outage everything counts as new."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from margrave import places
 from margrave.documents._reading import OURS
 from margrave.documents.deployment import Deployment
 from margrave.findings import Finding, did_you_mean
@@ -56,15 +57,8 @@ def check(repository: Repository) -> Iterator[Finding]:
 def _place(repository: Repository) -> Iterator[Finding]:
     """The path says what the document says."""
     for one in repository.deployments:
-        document = one.document
-        if one.stem.lower() != document.id.lower():
-            words = f"the file is not called {document.id}.yaml"
-            yield one.read.finding(("id",), words, "rename the file", "place")
-        site, _, node = document.device_id.partition("/")
-        if site != one.site or not node or "/" in node:
-            words = f"{document.device_id} is no place at the site {one.site}"
-            cure = f"write {one.site}/* or {one.site}/<node>"
-            yield one.read.finding(("metadata", "deviceId"), words, cure, "place")
+        for path, words, cure in places.misplaced(one.document, one.site, one.stem):
+            yield one.read.finding(path, words, cure, "place")
 
 
 def _once(repository: Repository) -> Iterator[Finding]:

@@ -12,6 +12,7 @@ from werkzeug.serving import make_server
 
 from controller import git_endpoint
 from controller.access.identity import Identity, Role
+from controller.publish.shelving import shelve
 from controller.store import deployments
 from controller.store.freshness import Moment
 from margrave import yaml_text
@@ -47,7 +48,10 @@ def served(tmp_path: Path) -> Iterator[Served]:
     app = Flask(__name__)
     app.register_blueprint(
         git_endpoint.blueprint(
-            works.settings.repository, WHO.get, lambda _: works.publisher.refresh()
+            works.settings.repository,
+            WHO.get,
+            lambda _: works.publisher.refresh(),
+            lambda: shelve(works.store, works.settings.state.dir / "shelf"),
         )
     )
     server = make_server("127.0.0.1", 0, app, threaded=True)
@@ -113,6 +117,33 @@ def test_components_hold_what_they_say(served: Served, tmp_path: Path) -> None:
     git(clone, "commit", "-qm", "Take away what is named")
     told = git(clone, "push", ok=False)
     assert f"deployments/harbor/{one['id']}.yaml: names components/" in told
+
+
+def test_values_are_checked_where_the_application_is_known(served: Served, tmp_path: Path) -> None:
+    """A value outside its application's schema is refused with the line; a secret's name, a
+    parameter of the author's own and an application that nobody knows are taken as they are."""
+    one = served.create("harbor", version="1.0.0")["deployments"][0]
+    served.publisher.publish_all()
+    clone = served.clone(tmp_path / "clone")
+    path = clone / "deployments" / "harbor" / f"{one['id']}.yaml"
+    raw = yaml_text.parse(path.read_bytes()).value
+    parameters = raw["spec"]["parameters"]
+    parameters["greeting"]["value"] = 7
+    path.write_text(yaml_text.dump(raw))
+    git(clone, "commit", "-qam", "A number for a greeting")
+    told = git(clone, "push", ok=False)
+    assert f"deployments/harbor/{one['id']}.yaml:" in told
+    assert "/spec/parameters/greeting/value" in told
+    raw["spec"]["applicationId"] = "nobody-knows"
+    path.write_text(yaml_text.dump(raw))
+    git(clone, "commit", "-q", "--amend", "-am", "Of an application that nobody knows")
+    git(clone, "push", "-q")
+    raw["spec"]["applicationId"] = "storefront"
+    parameters["greeting"]["value"] = "secret://words"
+    parameters["own"] = {**parameters["greeting"], "value": 7}
+    path.write_text(yaml_text.dump(raw))
+    git(clone, "commit", "-qam", "A secret, and a parameter of my own")
+    git(clone, "push", "-q")
 
 
 def test_links_and_rewriting_are_refused(served: Served, tmp_path: Path) -> None:

@@ -165,6 +165,35 @@ def test_people_add_break_and_remove(works: Works, forge: Path, tmp_path: Path) 
     assert site["findings"] == []
 
 
+def test_values_outside_the_schema_are_shown(works: Works, forge: Path, tmp_path: Path) -> None:
+    """A forge takes any value: what the application's schema forbids is shown at deployment and
+    site, with its line, until it is put right; what people wanted stays wanted."""
+    one = works.create("harbor", version="1.0.0")["deployments"][0]
+    works.publisher.publish_all()
+    git(tmp_path, "clone", "-q", str(forge), "clone")
+    path = tmp_path / "clone" / "deployments" / "harbor" / f"{one['id']}.yaml"
+
+    def greet(value: object) -> tuple[list[str], list[str], object]:
+        raw = yaml_text.parse(path.read_bytes()).value
+        raw["spec"]["parameters"]["greeting"]["value"] = value
+        path.write_text(yaml_text.dump(raw))
+        git(tmp_path / "clone", "commit", "-qam", f"Greet with {value}")
+        git(tmp_path / "clone", "push", "-q")
+        works.publisher.refresh()
+        with works.store.session() as session:
+            key = deployments.find(session, one["id"])
+            assert key is not None
+            shown = deployments.resource(session, key.key, Moment(works.clock()))
+            site = fleet.site(session, "harbor", Moment(works.clock()))
+        assert site is not None
+        told = [[each["pointer"] for each in which["findings"]] for which in (shown, site)]
+        return told[0], told[1], shown["parameters"]["greeting"]
+
+    pointer = ["/spec/parameters/greeting/value"]
+    assert greet(7) == (pointer, pointer, 7)
+    assert greet("moin") == ([], [], "moin")
+
+
 def rewritten(forge: Path, tmp_path: Path) -> str:
     """Somebody takes the newest commit back by force; where main stands now."""
     git(tmp_path, "clone", "-q", str(forge), "clone")
