@@ -686,6 +686,7 @@ export interface PlanResource {
   /** Given back with the request, it keeps the request to this plan. */
   hash: string | null;
   sites: PlannedSite[];
+  duration?: number | null;
   findings: Place[];
 }
 
@@ -706,6 +707,8 @@ export interface PlannedNode {
 export interface PlannedSite {
   site: string;
   nodes: PlannedNode[];
+  batches: string[][];
+  duration: number | null;
 }
 
 /** How far a package may reach into a node of the site. */

@@ -7,10 +7,12 @@ from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from controller.admission import acting, creating
+from controller.admission import acting, creating, forecast
 from controller.admission.bodies import Act, Create, Policies, QueueFull, read_act, read_create
+from controller.admission.sizes import Sizes
+from controller.publish.images import Images
 from controller.publish.materials import Materials
-from controller.store import commands, documents, requests
+from controller.store import commands, documents, operations, requests
 from controller.store.commands import Order
 from controller.store.freshness import Moment
 from controller.store.words import RANK, Action, CommandKind, RequestState
@@ -54,7 +56,9 @@ class Decision:
     def plan(self) -> dict[str, Any]:
         """The plan that is shown; its hash tells whether the world is still the same."""
         findings = [finding.as_dict() for finding in self.findings]
-        same = [{**one, "nodes": [_lasting(node) for node in one["nodes"]]} for one in self.sites]
+        lasts = [one["duration"] for one in self.sites]
+        known = [one for one in lasts if one is not None]
+        same = [_lasting(one) for one in self.sites]
         parts: dict[str, Any] = {"action": self.action.value, "sites": same}
         if self.change is not None:
             # Identifiers are made anew each time, and say nothing about what happens.
@@ -63,6 +67,7 @@ class Decision:
         return {
             "hash": digest.of_bytes(digest.canonical_json(parts)),
             "sites": list(self.sites),
+            "duration": max(known) if all(one is not None for one in lasts) and known else None,
             "findings": findings,
         }
 
@@ -86,6 +91,7 @@ class Admission:
         self._settings = settings
         self._clock = clock
         self._repository = repository
+        self._sizes = Sizes(Images(settings.registries))
 
     def plan(self, body: Mapping[str, Any], who: Identity) -> dict[str, Any]:
         """What would happen; what speaks against it stands in `findings`, nothing is written."""
@@ -93,10 +99,14 @@ class Admission:
         read, wrong = read_act(body) if acts else read_create(body)
         with self._store.session() as session:
             try:
-                return self._decide(session, read, wrong, who).plan
+                decision = self._decide(session, read, wrong, who)
             except (DocumentError, Conflict) as error:
                 found = error.findings if isinstance(error, DocumentError) else None
                 return creating.refused_plan(found, str(error))
+        # Registries are asked outside of the transaction, and only by who looks before acting.
+        self._sizes.ask(decision.sites)
+        self._sizes.fill(decision.sites)
+        return decision.plan
 
     def create(
         self,
@@ -133,6 +143,7 @@ class Admission:
                 if known is not None:
                     return _again(known, body, key)
             decision = self._decide(session, read, wrong, who)
+            self._sizes.fill(decision.sites)
             if decision.errors:
                 raise DocumentError(decision.errors)
             plan = decision.plan
@@ -183,6 +194,7 @@ class Admission:
         """What it would do; what is wrong with its shape and its meaning is told together."""
         try:
             decision = self._meaning(session, read, who)
+            _time(session, decision)
         except DocumentError as error:
             raise DocumentError([*wrong, *error.findings]) from error
         if wrong:
@@ -221,6 +233,24 @@ def _answer(resource: Mapping[str, Any]) -> dict[str, Any]:
     return {name: resource[name] for name in names}
 
 
-def _lasting(node: Mapping[str, Any]) -> dict[str, Any]:
-    """A node's part of the plan without what changes by itself."""
-    return {key: value for key, value in node.items() if key != "waiting"}
+def _time(session: Session, decision: Decision) -> None:
+    """How long each site takes, by what the same applications took before."""
+    kinds = {node["action"] for site in decision.sites for node in site["nodes"]}
+    if kinds <= {"none"}:
+        return
+    ids = [one for one, _ in decision.concerned]
+    app = getattr(decision.change, "app", "") or None
+    typical = operations.typical(session, app, ids[:1])
+    for site in decision.sites:
+        site["duration"] = forecast.lasts(site, typical)
+
+
+_PASSING = frozenset({"waiting", "bytes", "present", "architecture"})
+
+
+def _lasting(site: Mapping[str, Any]) -> dict[str, Any]:
+    """A site's part of the plan without what changes by itself."""
+    nodes = [
+        {key: value for key, value in node.items() if key not in _PASSING} for node in site["nodes"]
+    ]
+    return {**{key: value for key, value in site.items() if key != "duration"}, "nodes": nodes}

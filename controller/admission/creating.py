@@ -91,7 +91,8 @@ def belonging_to(new: Accepted, request: str) -> Accepted:
 def refused_plan(findings: Sequence[Finding] | None, words: str) -> dict[str, Any]:
     """The plan of what would be refused: nothing happens, and this is why."""
     found = findings if findings is not None else [Finding("/name", words, code="conflict")]
-    return {"hash": None, "sites": [], "findings": [one.as_dict() for one in found]}
+    told = [one.as_dict() for one in found]
+    return {"hash": None, "sites": [], "duration": None, "findings": told}
 
 
 def _change(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from controller.admission import forecast
 from controller.store.freshness import Moment, NodeStatus
 from margrave.documents.extensions import Extensions
 from margrave.findings import Finding
@@ -13,7 +14,7 @@ from margrave.placement import Node, Placed, Wish, place
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from controller.store.world import SiteView, Standing
+    from controller.store.world import NodeView, SiteView, Standing
     from margrave.documents.deployment import Deployment
 
 
@@ -183,31 +184,34 @@ def _node(site: SiteView, step: Step, name: str, moment: Moment) -> dict[str, An
     if runs is None and action in ("update", "rollback", "none"):
         action = "install"
     document = step.document
+    here = next((one for one in site.nodes if one.name == name), None)
     return {
         "node": name,
         "action": action,
         "from": (runs.get("version") or runs.get("revision")) if runs else None,
         "to": step.target,
         "images": list(step.needs.get("images", ())) if document else [],
+        "present": list(step.standing.needs.get("images", ())) if runs and step.standing else [],
+        "architecture": str(here.capabilities.get("architecture") or "amd64") if here else "amd64",
         "bytes": None,
-        "strategy": _strategy(document) if document else None,
+        "strategy": forecast.strategy(document, step.needs) if document else None,
         "why": step.why,
-        "waiting": _waiting(site, name, moment),
+        "waiting": _waiting(site, step, action, here, moment),
     }
 
 
-def _strategy(document: Deployment) -> dict[str, Any]:
-    strategy = document.extensions.strategy
-    return {"update": strategy.update, "batch": strategy.batch}
-
-
-def _waiting(site: SiteView, name: str, moment: Moment) -> dict[str, Any] | None:
+def _waiting(
+    site: SiteView, step: Step, action: str, node: NodeView | None, moment: Moment
+) -> dict[str, Any] | None:
     paused = site.document.get("paused")
     if paused:
         return {"for": "pause", "until": paused.get("until")}
-    node = next((one for one in site.nodes if one.name == name), None)
     status = moment.node(node.status, site.last_seen) if node else NodeStatus.OFFLINE
-    return None if status is NodeStatus.ACTIVE else {"for": "node", "until": None}
+    if status is not NodeStatus.ACTIVE:
+        return {"for": "node", "until": None}
+    if action == "none":
+        return None
+    return forecast.closed(site, step.document, step.standing, moment.now)
 
 
 def _site(site: SiteView, step: Step, nodes: list[dict[str, Any]]) -> dict[str, Any]:
@@ -221,4 +225,13 @@ def _site(site: SiteView, step: Step, nodes: list[dict[str, Any]]) -> dict[str, 
         "changes": not step.same,
         "why": why,
         "nodes": nodes,
+        "batches": _batches(step, nodes),
+        "duration": None,
     }
+
+
+def _batches(step: Step, nodes: list[dict[str, Any]]) -> list[list[str]]:
+    """The nodes on which something is done, in the order in which that happens."""
+    busy = [one["node"] for one in nodes if one["action"] != "none"]
+    size = step.document.extensions.strategy.batch if step.document else "all"
+    return forecast.batches(size, busy)

@@ -8,15 +8,16 @@ import re
 import ssl
 import urllib.error
 import urllib.request
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode, urlsplit
 
 from margrave.digest import is_digest, of_bytes
 from margrave.errors import MargraveError, NotFound, Refused, Unreachable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from http.client import HTTPResponse
 
     from margrave.sections import Registry
@@ -79,21 +80,38 @@ class Images:
             return text
         return f"{text}@{self._digest(reference, text)}"
 
+    def layers(self, text: str, architecture: str) -> dict[str, int]:
+        """Bytes of each layer, by digest, of the image for that architecture of Linux."""
+        reference = parse(text)
+        manifest = self._manifest(reference, reference.digest or reference.tag, text)
+        if "manifests" in manifest:
+            fit = [
+                one.get("digest")
+                for one in manifest["manifests"]
+                if (one.get("platform") or {}).get("architecture") == architecture
+            ]
+            if not fit:
+                raise NotFound(f"{text}: has nothing for {architecture}", "choose other nodes")
+            manifest = self._manifest(reference, str(fit[0]), text)
+        parts = [manifest.get("config") or {}, *(manifest.get("layers") or [])]
+        return {str(one["digest"]): int(one["size"]) for one in parts if "size" in one}
+
+    def _manifest(self, reference: Reference, name: str, text: str) -> dict[str, Any]:
+        path = f"/v2/{reference.name}/manifests/{name}"
+        with _told(reference, text), self._open(reference, path, "GET") as answer:
+            found = json.loads(answer.read(MANIFEST_LIMIT))
+        if not isinstance(found, dict):
+            raise Unreachable(f"{text}: its manifest is no object", "look at the registry")
+        return found
+
     def _digest(self, reference: Reference, text: str) -> str:
         path = f"/v2/{reference.name}/manifests/{reference.tag}"
-        try:
+        with _told(reference, text):
             with self._open(reference, path, "HEAD") as answer:
                 found = answer.headers.get("Docker-Content-Digest", "")
             if not is_digest(found):
                 with self._open(reference, path, "GET") as answer:
                     found = of_bytes(answer.read(MANIFEST_LIMIT))
-        except urllib.error.HTTPError as error:
-            raise _of_status(error.code, reference, text) from error
-        except (OSError, ValueError) as error:  # ValueError: a token service that speaks no JSON
-            raise Unreachable(
-                f"{text}: registry {reference.host} does not answer: {error}",
-                "check the registry, or `registries` in the configuration",
-            ) from error
         return found
 
     def _open(self, reference: Reference, path: str, method: str) -> HTTPResponse:
@@ -108,6 +126,20 @@ class Images:
                 raise
         token = _token(challenge, settings)
         return _send(url, method, {**headers, "Authorization": f"Bearer {token}"}, settings)
+
+
+@contextmanager
+def _told(reference: Reference, text: str) -> Iterator[None]:
+    """What a registry does wrong, in our words."""
+    try:
+        yield
+    except urllib.error.HTTPError as error:
+        raise _of_status(error.code, reference, text) from error
+    except (OSError, ValueError) as error:  # ValueError: somebody who speaks no JSON
+        raise Unreachable(
+            f"{text}: registry {reference.host} does not answer: {error}",
+            "check the registry, or `registries` in the configuration",
+        ) from error
 
 
 def _of_status(code: int, reference: Reference, text: str) -> MargraveError:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import func, insert, select
 
 from controller.store.columns import table
 from controller.store.models import Deployment, Operation, OperationLog
 from controller.store.shapes import stamp
+from controller.store.words import OperationState
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 
 Row = tuple[tuple[int], dict[str, Any]]
+NEWEST: Final = 2000  # operations in which durations are looked for: no query grows with history
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,31 @@ def log(session: Session, operation_id: str) -> str:
         .order_by(OperationLog.chunk)
     )
     return b"".join(session.scalars(query)).decode("utf-8", "replace")
+
+
+def typical(session: Session, app: str | None, ids: Sequence[str]) -> dict[str, float]:
+    """The middle of the seconds that the newest operations took which came through, by kind: of
+    the application, which may be named by one of its deployments. Nothing where there were none."""
+    if app is None:
+        query = select(Deployment.app).where(Deployment.id.in_(ids)).limit(1)
+        app = session.scalar(query)
+    newest = select(func.max(Operation.number)).scalar_subquery()
+    rows = session.execute(
+        select(Operation.kind, Operation.started_at, Operation.ended_at)
+        .join(Deployment, Deployment.key == Operation.deployment)
+        .where(
+            Operation.number > newest - NEWEST,
+            Deployment.app == app,
+            Operation.state == OperationState.SUCCEEDED,
+            Operation.started_at.is_not(None),
+            Operation.ended_at.is_not(None),
+        )
+    )
+    took: dict[str, list[float]] = {}
+    for kind, began, ended in rows:
+        if began is not None and ended is not None:
+            took.setdefault(kind.value, []).append(max(0.0, (ended - began).total_seconds()))
+    return {kind: sorted(times)[len(times) // 2] for kind, times in took.items()}
 
 
 def by_result(session: Session) -> dict[tuple[str, str, str], int]:

@@ -28,6 +28,8 @@ class PlannedSite(Resource):
 
     site: Name
     nodes: list[PlannedNode]
+    batches: list[list[Name]]
+    duration: float | None
 
 
 class Plan(Resource):
@@ -35,6 +37,7 @@ class Plan(Resource):
 
     hash: Digest | None
     sites: list[PlannedSite]
+    duration: float | None = None
     findings: list[Place]
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import threading
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+BASE, OWN = 5_000_000, 1_000  # bytes of the layer that all share, and of each image's own
 
 
 @dataclass
@@ -36,6 +39,20 @@ class FakeRegistry:
                     self.send_response(200)
                     self.send_header("Docker-Content-Digest", digest_of(self.path))
                     self.end_headers()
+
+            def do_GET(self) -> None:
+                """A manifest: a layer that all images share, and one of its own."""
+                registry.asked.append(self.path)
+                if registry.ill:
+                    self.send_error(503)
+                    return
+                own = {"digest": digest_of(self.path.split("@")[-1]), "size": OWN}
+                manifest = {"layers": [{"digest": digest_of("base"), "size": BASE}, own]}
+                data = json.dumps(manifest).encode()
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
 
             def log_message(self, *_: object) -> None:
                 """Say nothing."""

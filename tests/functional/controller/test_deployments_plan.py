@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from controller.store import aggregate, deployments, fleet
-from controller.store.models import Placement
+from controller.store.models import Deployment, Operation, Placement
+from controller.store.words import OperationState
 from margrave.errors import DocumentError
-from margrave.lifecycle import Outcome, State
+from margrave.lifecycle import Kind, Outcome, State
 from tests.support import packages
-from tests.support.registry import FakeRegistry
+from tests.support.registry import BASE, OWN, FakeRegistry
 from tests.support.works import ADA, Works
 
 CAPABLE = {"architecture": "amd64", "cpus": 2, "deployment_types": ["compose"]}
@@ -109,3 +112,92 @@ def test_the_images_of_the_same_version_stay_pinned(works: Works) -> None:
     assert all("@sha256:" in node["images"][0] for node in site["nodes"])
     (site,) = change(works, one, version="1.1.0")["sites"]
     assert site["nodes"][0]["images"] == ["registry.margrave.lab:5000/shop:1.1.0"]
+
+
+def test_a_plan_says_how_much_is_fetched(works: Works, registry: FakeRegistry) -> None:
+    """All of it at first; later what the node has not; null while the registry does not answer."""
+    body = {"app": "shop", "version": "1.0.0", "targets": {"sites": ["harbor"]}}
+    registry.ill = True
+    (site,) = works.admission.plan(body, ADA)["sites"]
+    assert [node["bytes"] for node in site["nodes"]] == [None, None]
+    registry.ill = False
+    first = works.admission.plan(body, ADA)
+    assert [node["bytes"] for node in first["sites"][0]["nodes"]] == [BASE + OWN, BASE + OWN]
+    one = deploy(works)
+    runs(works, one, "harbor-1")
+    (site,) = change(works, one, version="1.1.0")["sites"]
+    fetched = {node["node"]: node["bytes"] for node in site["nodes"]}
+    assert fetched == {"harbor-1": OWN, "harbor-2": BASE + OWN}
+
+
+def test_whether_sizes_are_known_does_not_change_the_plan(
+    works: Works, registry: FakeRegistry
+) -> None:
+    """A plan that was made while the registry was away still holds when it is back."""
+    body = {"app": "shop", "version": "1.0.0", "targets": {"sites": ["harbor"]}}
+    registry.ill = True
+    before = works.admission.plan(body, ADA)["hash"]
+    registry.ill = False
+    assert works.admission.plan(body, ADA)["hash"] == before
+    assert works.admission.create({**body, "plan_hash": before}, ADA)["position"] == 1
+
+
+@pytest.mark.parametrize(
+    ("batch", "expected", "seconds"),
+    [
+        ("all", [["harbor-1", "harbor-2", "harbor-3"]], 20.0),
+        ("canary", [["harbor-1"], ["harbor-2", "harbor-3"]], 40.0),
+        (2, [["harbor-1", "harbor-2"], ["harbor-3"]], 40.0),
+        ("30%", [["harbor-1"], ["harbor-2"], ["harbor-3"]], 60.0),
+    ],
+)
+def test_batches_and_how_long_they_take(
+    works: Works, batch: object, expected: list[list[str]], seconds: float
+) -> None:
+    """Which nodes go together, and for how long by what the same application took before."""
+    nodes(works, "harbor", "harbor-3")
+    body = {"app": "shop", "targets": {"sites": ["harbor"]}, "strategy": {"batch": batch}}
+    plan = works.admission.plan(body, ADA)
+    assert plan["sites"][0]["batches"] == expected
+    assert plan["duration"] is None
+    one = deploy(works, name="before", parameters={"port": 8001})
+    took(works, one, 10, 20, 90)
+    plan = works.admission.plan(body, ADA)
+    assert (plan["duration"], plan["sites"][0]["duration"]) == (seconds, seconds)
+    strategy = plan["sites"][0]["nodes"][0]["strategy"]
+    assert "one at a time can hold port 8000/tcp" in strategy["why"]
+
+
+def took(works: Works, deployment: str, *seconds: float) -> None:
+    """Installs of it that came through, as its runner told."""
+    with works.store.write() as session:
+        key = session.query(Deployment).filter_by(id=deployment).one().key
+        for one in seconds:
+            values = {
+                "kind": Kind.INSTALL,
+                "state": OperationState.SUCCEEDED,
+                "attempt": 1,
+                "started_at": works.clock(),
+                "ended_at": works.clock() + timedelta(seconds=one),
+                "updated_at": works.clock(),
+            }
+            row = Operation(
+                id=str(uuid.uuid4()), deployment=key, site="harbor", node="harbor-1", **values
+            )
+            session.add(row)
+
+
+def test_a_plan_says_which_window_it_waits_for(works: Works) -> None:
+    """The site's and the deployment's own have to be open; what is urgent passes, with a reason."""
+    night = {"cron": "0 2 * * *", "duration": "1h"}
+    works.sites.change("harbor", {"windows": [night]}, ADA)
+    body = {"app": "shop", "targets": {"sites": ["harbor"]}}
+    (site,) = works.admission.plan(body, ADA)["sites"]
+    waiting = {"for": "window", "until": "2026-03-02T02:00:00Z"}
+    assert [node["waiting"] for node in site["nodes"]] == [waiting, waiting]
+    urgent = {**body, "priority": "urgent", "reason": "line stands still"}
+    (site,) = works.admission.plan(urgent, ADA)["sites"]
+    assert [node["waiting"] for node in site["nodes"]] == [None, None]
+    works.sites.change("harbor", {"windows": [{"cron": "0 * * * *", "duration": "2h"}]}, ADA)
+    (site,) = works.admission.plan({**body, "windows": [night]}, ADA)["sites"]
+    assert site["nodes"][0]["waiting"] == waiting

@@ -1,0 +1,85 @@
+"""How much a node has to fetch: sizes of image layers, as their registries tell them."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING, Any, Final
+
+from margrave.errors import MargraveError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from controller.publish.images import Images
+
+LOG = logging.getLogger(__name__)
+PATIENCE: Final = 2.0  # seconds a plan waits for registries; what comes later helps the next plan
+AT_ONCE: Final = 4
+MOST_ASKED: Final = 24  # images of one plan that are asked for
+KEPT: Final = 2000  # images whose layers are remembered
+Layers = dict[str, int]  # bytes by digest
+
+
+class Sizes:
+    """Remembers the layers of images; asks registries only while somebody looks at a plan."""
+
+    def __init__(self, images: Images) -> None:
+        self._images = images
+        self._lock = threading.Lock()
+        self._known: OrderedDict[tuple[str, str], Layers | None] = OrderedDict()
+
+    def ask(self, sites: Iterable[Mapping[str, Any]]) -> None:
+        """Get to know the images of a plan, as far as their registries answer in time."""
+        wanted = list(dict.fromkeys(_images(sites)))
+        with self._lock:
+            unknown = [one for one in wanted if self._known.get(one) is None][:MOST_ASKED]
+        if not unknown:
+            return
+        pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="sizes")
+        wait([pool.submit(self._look, *one) for one in unknown], PATIENCE)
+        pool.shutdown(wait=False, cancel_futures=True)
+
+    def fill(self, sites: Iterable[dict[str, Any]]) -> None:
+        """Write `bytes` into a plan: what is not on the node already; None where not known."""
+        for site in sites:
+            for node in site["nodes"]:
+                node["bytes"] = self._missing(node)
+
+    def _missing(self, node: Mapping[str, Any]) -> int | None:
+        if node["action"] in ("none", "delete"):
+            return 0
+        architecture = node["architecture"]
+        wanted = [self._layers(image, architecture) for image in node["images"]]
+        if not wanted or any(one is None for one in wanted):
+            return None
+        there: Layers = {}
+        for image in node["present"]:
+            there |= self._layers(image, architecture) or {}
+        whole = {digest: size for one in wanted for digest, size in (one or {}).items()}
+        return sum(size for digest, size in whole.items() if digest not in there)
+
+    def _layers(self, image: str, architecture: str) -> Layers | None:
+        with self._lock:
+            return self._known.get((image, architecture))
+
+    def _look(self, image: str, architecture: str) -> None:
+        try:
+            found: Layers | None = self._images.layers(image, architecture)
+        except MargraveError as error:
+            LOG.info("size of %s: %s", image, error)
+            found = None
+        with self._lock:
+            self._known[image, architecture] = found
+            self._known.move_to_end((image, architecture))
+            while len(self._known) > KEPT:
+                self._known.popitem(last=False)
+
+
+def _images(sites: Iterable[Mapping[str, Any]]) -> Iterable[tuple[str, str]]:
+    for site in sites:
+        for node in site["nodes"]:
+            for image in (*node["images"], *node["present"]):
+                yield image, node["architecture"]
