@@ -103,7 +103,7 @@ class Place:
             ssh.wait_for_banner(self.address)
             # `degraded` is up as well; what matters is that nothing is still on its way.
             wait = "systemctl is-system-running --wait"
-            ssh.run(self.layout, self.address, wait, stdin=None, timeout=60, check=False)
+            ssh.run(self.layout, self.address, wait, stdin=None, timeout=120, check=False)
         except LabError as error:
             raise LabError(
                 f"{self.node}: {error.message}; its console: {machine.last_words(self.files)}"

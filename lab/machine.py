@@ -54,7 +54,7 @@ def start(boot: Boot) -> None:
             check=True,
         )
     try:
-        until(lambda: _booted(boot), f"{boot.machine} to start", timeout=20)
+        until(lambda: _booted(boot), f"{boot.machine} to start", timeout=60)
     except LabError as error:
         raise LabError(f"{error.message}: {last_words(places)}") from error
 

@@ -59,7 +59,7 @@ def start(layout: Layout, gateway: str) -> None:
                 cwd="/",
                 check=True,
             )
-    until(lambda: answers(address(gateway)), "the lab's registry to answer", timeout=20)
+    until(lambda: answers(address(gateway)), "the lab's registry to answer", timeout=60)
 
 
 def stop(layout: Layout) -> None:

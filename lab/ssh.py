@@ -54,7 +54,7 @@ def run(
     return done
 
 
-def wait_for_banner(address: str, timeout: float = 30) -> None:
+def wait_for_banner(address: str, timeout: float = 120) -> None:
     """Wait until an SSH server answers; no process is started for asking."""
     until(lambda: has_banner(address), f"{address} to answer on port 22", timeout)
 
