@@ -88,6 +88,7 @@ class Beats:
         self._interval = interval
         self.news = news
         self._lock = threading.Lock()
+        self._issued = 0
         self._lives = {one.node: _Life(one) for one in registry.list()}
 
     def take(self, came: Came) -> datetime:
@@ -128,6 +129,7 @@ class Beats:
             if life and rotate:
                 fresh = secrets.token_hex(_KEY_BYTES)
                 beacon = replace(beacon, key=fresh, old_key=beacon.key)
+            self._issued += 1
             self._registry.save(beacon)
             self._lives.setdefault(node, _Life(beacon)).beacon = beacon
             return beacon.key
@@ -146,11 +148,16 @@ class Beats:
             told = [(one.beacon, one.problems) for one in (*fresh, *silent)]
             for one in fresh:
                 one.unwritten = False
-            if told:
-                self._registry.heard(told)
-            known = {one.node: one for one in self._registry.list()}
-            for name in self._lives.keys() - known.keys():
-                del self._lives[name]
+            issued = self._issued
+        # Without the lock: beats that come meanwhile wait for no disk.
+        if told:
+            self._registry.heard(told)
+        known = {one.node for one in self._registry.list()}
+        with self._lock:
+            # A key that was issued meanwhile may be missing in that list; the next time tells.
+            if issued == self._issued:
+                for name in self._lives.keys() - known:
+                    del self._lives[name]
         if silent and self.news:
             self.news.silent()
 

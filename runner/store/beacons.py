@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
-from sqlalchemy import delete, select
+from sqlalchemy import bindparam, delete, select
 
-from runner.ports import Beacon
+from runner.ports import Beacon, Node
 from runner.store import nodes
 from runner.store.engine import Store, Transaction
 from runner.store.rows import columns, value_of
 from runner.store.schema import beacons
+from runner.store.schema import nodes as node_table
 
 
 def all_beacons(tx: Transaction) -> tuple[Beacon, ...]:
@@ -44,14 +46,41 @@ class Beacons:
 
     def heard(self, some: Iterable[tuple[Beacon, Sequence[str]]]) -> None:
         """Note what beacons said since the last time; a node that is gone stays gone."""
+        told = {beacon.node: (beacon, list(problems)) for beacon, problems in some}
         with self._store.write() as tx:
-            known = {one.name: one for one in nodes.all_nodes(tx)}
-            for beacon, problems in some:
-                tx.connection.execute(
-                    beacons.update().where(beacons.c.node == beacon.node).values(**columns(beacon))
-                )
-                node = known.get(beacon.node)
-                if node is not None and beacon.heard_at is not None:
-                    seen = max(filter(None, (node.last_seen, beacon.heard_at)))
-                    alive = replace(node, last_seen=seen, problems=list(problems))
-                    nodes.write(tx, alive)
+            known = {one.name: one for one in nodes.all_nodes(tx) if one.name in told}
+            seen = [(node, *told[name]) for name, node in known.items()]
+            # Mere signs of life, for hundreds of nodes: two statements for all of them.
+            tx.connection.execute(_HEARD, [_heard(beacon) for _, beacon, _ in seen])
+            tx.connection.execute(_SEEN, [_seen(node, beacon) for node, beacon, _ in seen])
+            for node, _, problems in seen:
+                if list(node.problems) != problems:
+                    fresh = nodes.get(tx, node.name)
+                    nodes.write(tx, replace(fresh, problems=problems))
+
+
+_HEARD = (
+    beacons.update()
+    .where(beacons.c.node == bindparam("of"))
+    .values({name: bindparam(name) for name in ("last_beat", "heard_at", "boot_id", "old_key")})
+)
+_SEEN = (
+    node_table.update()
+    .where(node_table.c.name == bindparam("of"))
+    .values(last_seen=bindparam("last_seen"))
+)
+
+
+def _heard(beacon: Beacon) -> dict[str, Any]:
+    return {
+        "of": beacon.node,
+        "last_beat": beacon.last_beat,
+        "heard_at": beacon.heard_at,
+        "boot_id": beacon.boot_id,
+        "old_key": beacon.old_key,
+    }
+
+
+def _seen(node: Node, beacon: Beacon) -> dict[str, Any]:
+    times = [one for one in (node.last_seen, beacon.heard_at) if one is not None]
+    return {"of": node.name, "last_seen": max(times, default=None)}

@@ -22,6 +22,14 @@ def all_nodes(tx: Transaction) -> tuple[Node, ...]:
     return tuple(value_of(Node, row) for row in tx.connection.execute(query))
 
 
+def get(tx: Transaction, name: str) -> Node:
+    """The node, or NotFound."""
+    row = tx.connection.execute(select(nodes).where(nodes.c.name == name)).one_or_none()
+    if row is None:
+        raise NotFound(f'no node "{name}" at this site', "margrave node list shows them")
+    return value_of(Node, row)
+
+
 def write(tx: Transaction, node: Node) -> None:
     """Store the node and report it when more than the time of its last sign has changed."""
     before = tx.connection.execute(select(nodes).where(nodes.c.name == node.name)).one_or_none()
@@ -49,10 +57,8 @@ class Nodes:
 
     def get(self, name: str) -> Node:
         """The node, or NotFound."""
-        for node in self.list():
-            if node.name == name:
-                return node
-        raise NotFound(f'no node "{name}" at this site', "margrave node list shows them")
+        with self._store.read() as tx:
+            return get(tx, name)
 
     def save(self, node: Node) -> None:
         """Add or change a node."""
