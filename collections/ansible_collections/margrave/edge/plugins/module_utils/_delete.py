@@ -22,10 +22,10 @@ def delete(call: Call) -> None:
     """Nothing of the deployment is left; `changed` only when something was there."""
     drivers = _drivers(call)
     remains = [(one, one.remains()) for one in drivers]
-    volumes = {name for _, one in remains for name in one.volumes}
+    volumes = {name for _driver_of, one in remains for name in one.volumes}
     doomed = volumes if call.request.remove_volumes else set()
     there = os.path.isdir(call.folder.path)
-    call.result.changed = there or bool(doomed) or any(one.anything for _, one in remains)
+    call.result.changed = there or bool(doomed) or any(one.anything for _driver_of, one in remains)
     call.result.volumes_kept = sorted(volumes - doomed)
     if call.result.changed and not call.check:
         call.stoppable = False

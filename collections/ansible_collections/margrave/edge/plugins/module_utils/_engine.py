@@ -188,7 +188,7 @@ def required() -> Engine:
     if engine is None:
         raise EngineError(
             "no-engine",
-            "no container engine: neither " + " nor ".join(path for _, path in SOCKETS[:2]),
+            "no container engine: neither " + " nor ".join(path for _name, path in SOCKETS[:2]),
             "install podman and docker-compose, then: systemctl enable --now podman.socket",
         )
     return engine

@@ -190,7 +190,7 @@ class HelmDriver:
         with self.call.result.timed("health"):
             stated = _charted.stored(self.call.folder, release, part)
             found = _helm_wait.wait(
-                self.cluster, self.call, namespace, stated, before, start + limit, limit
+                self.cluster, self.call, stated, before, start + limit, release, limit
             )
         part.number = int(_helm.history(self.cluster, part.project, namespace)[-1]["revision"])
         part.services = {
@@ -238,7 +238,7 @@ class HelmDriver:
     def remains(self) -> Remains:
         """Helm's releases that carry the label, and claims of those that are kept here."""
         there = _helm.releases(self.cluster, self.label)
-        return Remains(bool(there), sorted(name for _, name in self._claims()))
+        return Remains(bool(there), sorted(name for _namespace, name in self._claims()))
 
     def _claims(self) -> list[tuple[str, str]]:
         """Namespace and name of claims that the kept releases made."""
@@ -250,7 +250,7 @@ class HelmDriver:
         }
         return [
             (namespace, one["metadata"]["name"])
-            for namespace in sorted({namespace for namespace, _ in wanted})
+            for namespace in sorted({namespace for namespace, _pattern in wanted})
             for one in self.cluster.items(_charted.CLAIM, namespace)
             if any(
                 namespace == where and fnmatch.fnmatchcase(one["metadata"]["name"], pattern)

@@ -106,7 +106,7 @@ def _namespaces(service: dict, policy: dict) -> Iterator[str]:
 def _devices(service: dict, policy: dict) -> Iterator[str]:
     allowed = policy.get("devices") or []
     for device in service.get("devices") or []:
-        source = device.get("source") if isinstance(device, dict) else str(device).split(":")[0]
+        source = device.get("source") if isinstance(device, dict) else str(device).split(":", 1)[0]
         if not any(fnmatch.fnmatchcase(str(source), pattern) for pattern in allowed):
             yield f"devices: {source} is not in devices"
     if service.get("device_cgroup_rules") and "*" not in allowed:

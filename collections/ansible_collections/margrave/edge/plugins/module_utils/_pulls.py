@@ -39,7 +39,7 @@ def fetch(call: Call, engine: Engine, references: list[str]) -> None:
     work = _Work(call, engine, store, list(references))
     threads = [
         threading.Thread(target=work.go_on, daemon=True)
-        for _ in range(min(AT_ONCE, len(references)))
+        for _number in range(min(AT_ONCE, len(references)))
     ]
     for thread in threads:
         thread.start()

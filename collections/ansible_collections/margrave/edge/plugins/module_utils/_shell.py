@@ -69,19 +69,18 @@ def operate(
     call = Call(request, kind, layout, check)
     if check:
         return _work(call, work, more)
-    call.lock = Lock(layout.run, request.deployment, request.fence)
+    lock = call.lock = Lock(layout.run, request.deployment, request.fence)
     try:
-        return _under_lock(call, work, more)
+        return _under_lock(call, lock, work, more)
     finally:
-        call.lock.release()
+        lock.release()
 
 
-def _under_lock(call: Call, work: Work, more: Callable[[], dict] | None) -> dict:
+def _under_lock(call: Call, lock: Lock, work: Work, more: Callable[[], dict] | None) -> dict:
     request, layout = call.request, call.layout
-    assert call.lock is not None
     try:
         entry = _judge(call)
-        call.lock.acquire(ask_to_stop=entry is _fence.Entry.ENTER)
+        lock.acquire(ask_to_stop=entry is _fence.Entry.ENTER)
         # Others may have come and gone while this call waited.
         entry = _judge(call)
         if entry is _fence.Entry.RECORDED:
@@ -94,7 +93,7 @@ def _under_lock(call: Call, work: Work, more: Callable[[], dict] | None) -> dict
         return _not_let_in(call, _translated(error))
     answer = _work(call, work, more)
     if request.fence:
-        _remember(call, answer)
+        _remember(call, request.fence, answer)
     return answer
 
 
@@ -103,13 +102,12 @@ def _judge(call: Call) -> _fence.Entry:
     return _fence.judge_stored(call.layout, one.deployment, one.fence, one.force, one.request_id)
 
 
-def _remember(call: Call, answer: dict) -> None:
+def _remember(call: Call, fence: _fence.Fence, answer: dict) -> None:
     """Record the answer for the same call asked again."""
     result = {key: value for key, value in answer.items() if key != "before"}
     try:
-        assert call.request.fence is not None
-        fence, deployment = call.request.fence, call.request.deployment
-        _fence.close(call.layout, deployment, fence, call.kind, result, call.request.request_id)
+        one = call.request
+        _fence.close(call.layout, one.deployment, fence, call.kind, result, one.request_id)
     except OSError:
         return  # a full disk: the same call again finds no result, and finishes instead
 

@@ -61,7 +61,7 @@ class SocketHttp:
             data += chunk
             if time.monotonic() > end:
                 raise _silent(self.path, f"no answer after {timeout:.0f} s")
-        head, _, rest = data.partition(HEAD_END)
+        head, _end, rest = data.partition(HEAD_END)
         return Answer(self._status(head), rest)
 
     def lines(
@@ -75,7 +75,7 @@ class SocketHttp:
         for chunk in self._chunks(method, target, None, headers):
             data += chunk
             if not status and HEAD_END in data:
-                head, _, data = data.partition(HEAD_END)
+                head, _end, data = data.partition(HEAD_END)
                 status = self._status(head)
             *whole, data = data.split(b"\n") if status else [data]
             if not chunk:
