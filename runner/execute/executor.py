@@ -18,6 +18,7 @@ from runner.execute.errand import COLLECTION, Errand, Outcome
 from runner.execute.folders import Folders
 from runner.execute.jump import proxy_command
 from runner.execute.knownhosts import KnownHosts
+from runner.execute.looks import Looks
 from runner.execute.phases import Phases
 from runner.execute.run import Run
 from runner.execute.rundir import RunFolder
@@ -47,6 +48,7 @@ class AnsibleExecutor:
         self._at_work: dict[str, tuple[Errand, Callable[[Progress], None]]] = {}
         direct = Direct(self._folders, self._environment, self._proxy)
         self._phases = Phases(direct, self._followed)
+        self._looks = Looks(direct, self._environment, collections_path())
         self._threads: set[threading.Thread] = set()
         self._where: dict[str, str] = {}  # operation -> run
         self._lock = threading.Lock()
@@ -88,8 +90,12 @@ class AnsibleExecutor:
         self, nodes: Sequence[Target], deployments: Sequence[str] = ()
     ) -> dict[str, Observation]:
         """What runs on these nodes; every node has an entry, reachable or not."""
-        arguments = {"deployment": deployments[0]} if len(deployments) == 1 else {}
-        seen = self._look(f"{COLLECTION}.workload_info", nodes, arguments)
+        one = deployments[0] if len(deployments) == 1 else ""
+        self._known_hosts.know(nodes)
+        seen = self._looks.all(nodes, one, LOOKING, self._forks)
+        rest = [node for node in nodes if node.name not in seen]
+        arguments = {"deployment": one} if one else {}
+        seen |= self._look(f"{COLLECTION}.workload_info", rest, arguments)
         return {name: _only(one, set(deployments)) for name, one in seen.items()}
 
     def inspect(self, node: Target) -> Observation:

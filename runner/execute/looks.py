@@ -13,14 +13,15 @@ import json
 import shlex
 import subprocess
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 from runner.execute import meaning
 from runner.execute.content import COLLECTION
-from runner.ports import Status, Target
+from runner.ports import Observation, Status, Target, utc_now
 
 FOLDER: Final = "/run/margrave-look"
 UTILS: Final = COLLECTION / "plugins" / "module_utils"
@@ -61,6 +62,23 @@ class Looks:
         # No variable of the runner's own; ssh needs none but where to look for itself.
         self._environment = {name: environment[name] for name in ("PATH", "HOME", "LC_ALL")}
         self._collections = collections
+
+    def all(
+        self, nodes: Sequence[Target], deployment: str, seconds: float, width: int
+    ) -> dict[str, Observation]:
+        """What these nodes say, so many at a time; those to be asked the long way are left out."""
+        found: dict[str, Observation] = {}
+
+        def one(node: Target) -> None:
+            seen = self.look(node, deployment, seconds)
+            if seen is not None:
+                status, data = seen
+                told = str((data.get("error") or {}).get("message") or "")
+                found[node.name] = Observation(node.name, status, data, utc_now(), told)
+
+        with ThreadPoolExecutor(max(1, min(len(nodes), width))) as pool:
+            list(pool.map(one, nodes))
+        return found
 
     def look(
         self, node: Target, deployment: str, seconds: float

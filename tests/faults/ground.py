@@ -55,7 +55,7 @@ class Ground:
         self.stops.take_away()
         clean(self.lab, self.node)
 
-    def want(self, version: str | None, timeout: str = "0m20s") -> None:
+    def want(self, version: str | None, timeout: str = "2m00s") -> None:
         """Push what should run: a version, or nothing any more."""
         if version is None:
             self.repository.remove(self._document)

@@ -99,7 +99,7 @@ def suffer(ground: Ground, case: Case) -> Verdict:
     address = ground.lab.node(ground.node).address
     findings: list[str] = []
     with Client(address) as client:
-        ground.want(course.version, "0m04s" if case.deed is Deed.FAILING else "0m20s")
+        ground.want(course.version, "0m04s" if case.deed is Deed.FAILING else "2m00s")
         try:
             if case.fault:
                 ground.stops.wait()

@@ -140,6 +140,19 @@ def test_an_application_is_installed_and_deleted(lab, executor, root, deployment
     assert executor.active == frozenset()
 
 
+def test_a_look_tells_what_the_module_tells(lab, executor, root, deployment, monkeypatch) -> None:
+    """Without Ansible and with it: the same answer, drift included."""
+    node = root("harbor-1")
+    carry(executor, [install(node, deployment)]).wait()
+    lab.ssh("harbor-1", "podman rm -f -t 0 $(podman ps -qf name=cache)")
+    quick = executor.observe([node], [deployment])["harbor-1"]
+    monkeypatch.setattr("runner.execute.looks.Looks.look", lambda *_: None)
+    slow = executor.observe([node], [deployment])["harbor-1"]
+    assert quick.status is slow.status is Status.OK
+    assert quick.data == slow.data
+    assert quick.data["workloads"][0]["drift"]
+
+
 def test_each_node_has_its_own_end(executor, root, deployment) -> None:
     """In one run: an absent node, a changed host key, a refused key, a failing module; one node
     that is reached. Each is told apart, and each failure has a class and a cure."""
@@ -198,12 +211,12 @@ def test_one_call_of_a_shared_run_is_cancelled_and_the_other_goes_on(
         fence = {"fence": {**fences, "seq": seq}, "request_id": ident}
         return replace(made, operation=ident, arguments={**made.arguments, **fence})
 
-    def at_health() -> set[str]:
-        return {one.operation for one in results.lines if one.phase == "health"}
+    def switching() -> set[str]:
+        return {one.operation for one in results.lines if one.phase == "switch"}
 
     results = carry(executor, [call("harbor-1", mine, 1), call("depot-1", other, 1)])
     try:
-        eventually(lambda: at_health() == {mine, other}, 40, "no phase is told")
+        eventually(lambda: switching() == {mine, other}, 60, "no phase is told")
         executor.cancel(mine)
         eventually(lambda: mine in results.by_operation, 5)
         assert results.by_operation[mine].status is Status.LOST

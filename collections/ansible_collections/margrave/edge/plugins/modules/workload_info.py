@@ -114,20 +114,17 @@ workloads:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.margrave.edge.plugins.module_utils import _fence
-from ansible_collections.margrave.edge.plugins.module_utils._errors import EdgeError
-from ansible_collections.margrave.edge.plugins.module_utils._info import workloads
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Layout
+from ansible_collections.margrave.edge.plugins.module_utils._look import look
 
 
 def main() -> None:
     """Look and answer."""
     module = AnsibleModule(argument_spec={"deployment": {"type": "str"}}, supports_check_mode=True)
-    try:
-        found = workloads(Layout(), module.params["deployment"])
-    except EdgeError as error:
-        module.fail_json(msg=error.message, error=error.as_dict(), workloads=[])
-    module.exit_json(changed=False, workloads=found, fence=_fence.told(Layout()))
+    found = look(Layout(), module.params["deployment"])
+    if "error" in found:
+        module.fail_json(**found)
+    module.exit_json(**found)
 
 
 if __name__ == "__main__":
