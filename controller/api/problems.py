@@ -80,8 +80,7 @@ def error_entry(finding: Finding) -> dict[str, object]:
         "code": finding.code,
         "detail": finding.message,
     }
-    if finding.cure:
-        entry["cure"] = finding.cure
+    entry["cure"] = finding.cure or "write it as /openapi.json describes it"
     for key in ("file", "line", "column"):
         if value := getattr(finding, key):
             entry[key] = value
@@ -95,7 +94,7 @@ def answer(problem: Problem) -> Response:
         "title": HTTPStatus(problem.status).phrase,
         "status": problem.status,
         "detail": problem.detail,
-        "cure": problem.cure,
+        "cure": problem.cure or _cure(problem),
         "errors": [error_entry(finding) for finding in problem.errors],
         "request_id": g.get("request_id", ""),
         **problem.more,
@@ -106,6 +105,13 @@ def answer(problem: Problem) -> Response:
         content_type="application/problem+json",
         headers=problem.headers,
     )
+
+
+def _cure(problem: Problem) -> str:
+    """What helps where nobody said it better: no refusal leaves people without a next step."""
+    if problem.errors:
+        return "see errors: each has its place and its cure"
+    return _CURES.get(problem.status, "look at /openapi.json for what this address takes")
 
 
 def of_error(error: MargraveError) -> Problem:
@@ -141,6 +147,20 @@ _WORDS: Final = {
     405: "this address does not take that method; Allow lists those it takes",
     413: "the body is larger than this address takes",
     415: "the body's encoding is not one this address takes",
+}
+
+_CURES: Final = {
+    400: "send one JSON object, in UTF-8",
+    401: "send Authorization: Bearer <token>; sign in with margrave login URL",
+    403: "ask an admin",
+    404: "look at /openapi.json for the addresses, and at the lists for the names",
+    405: "use one of the methods that Allow lists",
+    409: "read it again, then decide",
+    413: "send less at once",
+    415: "send it as it is, or gzipped",
+    429: "wait as long as Retry-After says",
+    500: "try again; tell an admin the request id when it stays",
+    503: "try again as Retry-After says; /readyz names the part that is ill",
 }
 
 
