@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from controller.store.freshness import Moment
 
 DAYS: Final = 14
-SHOWN: Final = 8  # of each list: what is more is a number, and a list of its own
-LATEST: Final = 12
+SHOWN: Final = 8  # of what needs somebody: what is more is a number, and a list of its own
+ROWS: Final = 5  # of deployments that are told with all their placements
+LATEST: Final = 10
 OF_REQUEST: Final = 50
 HOURS: Final = 24
 # How long sites have been silent, by steps that ask for different answers.
@@ -49,8 +50,8 @@ def shown(call: Call) -> dict[str, Any]:
             "sites": _sites(known, moment),
             "nodes": summary.nodes(session, moment, only),
             "attention": [*_ill_sites(known, moment), *_ill(trouble), *_rest(offline, sources)],
-            "under_way": summary.under_way(session, moment, only, SHOWN),
-            "changed": summary.changed(session, moment, only, SHOWN),
+            "under_way": summary.under_way(session, moment, only, ROWS),
+            "changed": summary.changed(session, moment, only, ROWS),
             "latest": summary.transitions(session, only, LATEST),
             "days": _days(summary.days(session, since, only), since),
             "durations": _spread(summary.durations(session, only)),
