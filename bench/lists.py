@@ -1,8 +1,8 @@
 """P7: a page of the list of deployments with 100,000 of them, beside the same SQL by hand.
 
-Asked for over HTTP's door (token, JSON, freshness of each): the first page, a page in the middle, a
-site's, what failed, and a search: for what is common, for one name, and for what nobody has, which
-has to look at everything. SQLite, and a PostgreSQL with its own defaults.
+Asked for over HTTP's door (token, JSON, freshness of each): the first page, a page in the middle,
+by each filter and by some together, and a search: for what is common, for one name, and for what
+nobody has. SQLite, and a PostgreSQL with its own defaults.
 """
 
 from __future__ import annotations
@@ -35,10 +35,21 @@ PATHS = {
     "first page": "/deployments",
     "in the middle": "/deployments?cursor={middle}",
     "of a site": "/deployments?site=site-7",
+    "of an app": "/deployments?app=com-example-storefront",
+    "by name": "/deployments?name=shop-00042-x",
+    "in a state": "/deployments?state=INSTALLED",
     "failed": "/deployments?outcome=failed",
+    "failed of an app": "/deployments?app=com-example-storefront&outcome=failed",
+    "failed at a site": "/deployments?site=site-7&outcome=failed",
+    "deleted, none": "/deployments?state=DELETED",
+    "updated last": "/deployments?sort=updated",
     "search, common": "/deployments?q=shop",
     "search, one": "/deployments?q=shop-00042-",
     "search, none": "/deployments?q=no-such-thing",
+    "search, a site": "/deployments?q=site-7",
+    "search, two words": "/deployments?q=storefront%20042-x",
+    "search, short": "/deployments?q=sh",
+    "search, failed": "/deployments?q=shop&outcome=failed",
 }
 BY_HAND = "SELECT * FROM deployments WHERE state <> 'DELETED' ORDER BY key DESC LIMIT 51"
 

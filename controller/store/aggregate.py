@@ -65,9 +65,9 @@ def settle_known(
     session.flush()
     columns = (Deployment.key, Deployment.in_git, Deployment.state, Deployment.outcome)
     moved: dict[Stand, list[int]] = {}
-    for key, wanted, *was in session.execute(select(*columns).where(Deployment.key.in_(keys))):
-        now_is = _overall(stands.get(key, ()), wanted=wanted)
-        if now_is != Stand(*was):
+    for row in session.execute(select(*columns).where(Deployment.key.in_(keys))):
+        key, now_is = row.key, _overall(stands.get(row.key, ()), wanted=row.in_git)
+        if now_is != Stand(row.state, row.outcome):
             moved.setdefault(now_is, []).append(key)
     for (state, outcome), some in moved.items():
         ended = func.coalesce(Deployment.deleted_at, now) if state is State.DELETED else None

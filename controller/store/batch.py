@@ -6,15 +6,18 @@ one each would cost half a dozen statements; here all of them share as many.
 
 from __future__ import annotations
 
+from collections import Counter
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from sqlalchemy import select
 
-from controller.store import bulk, deployments, events, operations, placements
+from controller.store import bulk, deployments, events, operations, placements, totals
 from controller.store.aggregate import Stand, settle_known
 from controller.store.freshness import freshness
 from controller.store.models import Deployment, History, Node, Operation, Placement, Site
+from controller.store.totals import Counted
+from controller.store.words import ENDED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -39,7 +42,13 @@ _STANDING: Final = (
     Placement.outcome,
     Placement.revision,
 )
-_OPERATING: Final = (Operation.id, Operation.site, Operation.kind, Deployment.id.label("uuid"))
+_OPERATING: Final = (
+    Operation.id,
+    Operation.site,
+    Operation.kind,
+    Operation.state,
+    Deployment.id.label("uuid"),
+)
 _PLACEMENT_KEY: Final = ("deployment", "node", "incarnation")
 _OPERATION_KEY: Final = ("id",)
 
@@ -142,7 +151,9 @@ class Page:
         """Write an operation's present state, all of its columns; its resource."""
         more = {"id": operation_id, "site": self._site, "deployment": key.key}
         values = {**values, **more}
-        row = Row(**values, uuid=key.id)
+        before, row = self.operation(operation_id), Row(**values, uuid=key.id)
+        if row.state in ENDED and (before is None or before.state not in ENDED):
+            self._totals[Counted.OPERATION, operations.label(row)] += 1
         self._operations[operation_id] = row
         self._operated[operation_id] = values
         return operations.shape(row, key.id)
@@ -154,6 +165,9 @@ class Page:
     def transition(self, key: Key, row: Mapping[str, Any]) -> None:
         """Append to the history; `row` by column names."""
         self._history.append({"deployment": key.key, **row})
+        self._totals[Counted.TRANSITION, str(row["to_state"])] += 1
+        if row["irregular"]:
+            self._totals[Counted.IRREGULAR, ""] += 1
 
     def tell(self, kind: EventKind, data: Mapping[str, Any], deployment: str | None = None) -> None:
         """Append an event."""
@@ -167,11 +181,13 @@ class Page:
             operations.add_logs(self.session, self._logs)
         bulk.append(self.session, History, self._history)
         events.append_all(self.session, self._events)
+        totals.add(self.session, self._totals)
         self._clean()
 
     def _clean(self) -> None:
         self._placements: dict[tuple[int, str, int], dict[str, Any]] = {}
         self._operated: dict[str, dict[str, Any]] = {}
+        self._totals: Counter[tuple[Counted, str]] = Counter()
         self._events = []
         self._history = []
         self._logs = []

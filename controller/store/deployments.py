@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import func, or_, select, tuple_
-from sqlalchemy.orm import aliased
+from sqlalchemy import func, select
 
-from controller.store import placements
+from controller.store import finding, placements
+from controller.store.finding import Sort as Sort
+from controller.store.finding import Wanted as Wanted
 from controller.store.freshness import overall
 from controller.store.models import Deployment, Site
 from controller.store.shapes import stamp
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from datetime import datetime
 
-    from sqlalchemy import ColumnElement
     from sqlalchemy.orm import Session
 
     from controller.store.freshness import Moment
@@ -49,57 +48,6 @@ _SHOWN: Final = (
     Deployment.findings,
     Deployment.deleted_at,
 )
-
-
-class Sort(StrEnum):
-    """In which order a list is shown."""
-
-    NEWEST = "newest"
-    UPDATED = "updated"
-    NAME = "name"
-    SITE = "site"
-
-
-# The column that each order reads by, all with an index; the key decides among equals.
-_ORDERS: Final[dict[Sort, tuple[Any, bool]]] = {
-    Sort.UPDATED: (Deployment.updated_at, True),
-    Sort.NAME: (Deployment.name, False),
-    Sort.SITE: (Deployment.site, False),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """Which deployments a list is to show; deleted ones only with their state."""
-
-    site: str | None = None
-    app: str | None = None
-    name: str | None = None
-    state: State | None = None
-    outcome: Outcome | None = None
-    q: str | None = None
-    sites: frozenset[str] | None = None  # those that the asker may see; None is all
-    sort: Sort = Sort.NEWEST
-
-    def conditions(self) -> list[ColumnElement[bool]]:
-        """The same as SQL."""
-        found: list[ColumnElement[bool]] = [
-            Deployment.state == self.state if self.state else Deployment.state != State.DELETED
-        ]
-        for column, value in (
-            (Deployment.site, self.site),
-            (Deployment.app, self.app),
-            (Deployment.name, self.name),
-            (Deployment.outcome, self.outcome),
-        ):
-            if value is not None:
-                found.append(column == value)
-        if self.q:
-            columns = (Deployment.name, Deployment.app, Deployment.site, Deployment.id)
-            found.append(or_(*(column.icontains(self.q, autoescape=True) for column in columns)))
-        if self.sites is not None:
-            found.append(Deployment.site.in_(self.sites))
-        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,10 +138,13 @@ def manifest(session: Session, key: int) -> str | None:
 def listing(
     session: Session, wanted: Wanted, moment: Moment, *, after: int | None, limit: int
 ) -> list[Row]:
-    """Resources, newest first, with the key of each."""
+    """Resources in the order that is wanted, with the key of each, behind the one of a key."""
+    page = _page(session, wanted, after, limit)
+    fresh = placements.freshness_of(session, [row.key for row in page], moment)
+    seen = _sites_seen(session, {row.site for row in page})
     return [
-        ((one.key,), one.resource)
-        for one in overview(session, wanted, moment, after=after, limit=limit)
+        ((row.key,), shape(row, fresh.get(row.key, []), moment.site(seen.get(row.site))))
+        for row in page
     ]
 
 
@@ -201,24 +152,13 @@ def overview(
     session: Session, wanted: Wanted, moment: Moment, *, after: int | None, limit: int
 ) -> list[Shown]:
     """Deployments with their placements, in the order that is wanted, behind the one of a key."""
-    query = _ordered(select(Deployment).where(*wanted.conditions()), wanted.sort, after)
-    return _shown(session, session.scalars(query.limit(limit)).all(), moment)
+    return _shown(session, _page(session, wanted, after, limit), moment)
 
 
-def _ordered(query: Any, sort: Sort, after: int | None) -> Any:
-    """In order, behind the row of a key: where that one stands now is read with the page."""
-    if sort is Sort.NEWEST:
-        query = query.order_by(Deployment.key.desc())
-        return query if after is None else query.where(Deployment.key < after)
-    column, down = _ORDERS[sort]
-    pair = (column, Deployment.key)
-    query = query.order_by(*(one.desc() if down else one.asc() for one in pair))
-    if after is None:
-        return query
-    last = aliased(Deployment)
-    at = select(getattr(last, column.key)).where(last.key == after).scalar_subquery()
-    beyond, here = tuple_(*pair), tuple_(at, after)
-    return query.where(beyond < here if down else beyond > here)
+def _page(session: Session, wanted: Wanted, after: int | None, limit: int) -> list[Any]:
+    keys = finding.keys(session, wanted, after=after, limit=limit)
+    found = {row.key: row for row in rows(session, keys)}
+    return [found[key] for key in keys]
 
 
 def by_state(session: Session) -> dict[tuple[str, str, str], int]:
@@ -239,7 +179,7 @@ def rows(session: Session, keys: Collection[int]) -> list[Any]:
     return list(session.execute(query))
 
 
-def _shown(session: Session, rows: Sequence[Deployment], moment: Moment) -> list[Shown]:
+def _shown(session: Session, rows: Sequence[Any], moment: Moment) -> list[Shown]:
     found = placements.of_deployments(session, [row.key for row in rows], moment)
     seen = _sites_seen(session, {row.site for row in rows})
     made = []

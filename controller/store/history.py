@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, insert, select
 
+from controller.store import totals
 from controller.store.models import Deployment, History
 from controller.store.shapes import stamp
+from controller.store.totals import Counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,6 +22,7 @@ Row = tuple[tuple[int], dict[str, Any]]
 def add(session: Session, deployment: int, row: Mapping[str, Any]) -> None:
     """Store a transition of the deployment with that key; `row` by column names."""
     session.execute(insert(History).values(deployment=deployment, **row))
+    totals.add(session, {(Counted.TRANSITION, str(row["to_state"])): 1})
 
 
 def of_deployment(
@@ -65,8 +68,7 @@ def newest(session: Session, keys: Sequence[int], each: int) -> dict[int, list[d
 
 def irregular(session: Session) -> int:
     """How many transitions outside the table were told."""
-    query = select(func.count()).select_from(History).where(History.irregular)
-    return session.scalar(query) or 0
+    return totals.of(session, Counted.IRREGULAR).get("", 0)
 
 
 def versions(session: Session, key: int) -> dict[str, str | None]:
@@ -98,5 +100,4 @@ def shape(row: History, deployment_id: str) -> dict[str, Any]:
 
 def transitions_by_target(session: Session) -> dict[str, int]:
     """How many transitions led to each state."""
-    query = select(History.to_state, func.count()).group_by(History.to_state)
-    return {state.value: number for state, number in session.execute(query)}
+    return totals.of(session, Counted.TRANSITION)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import func, insert, select
+from sqlalchemy import func, insert, literal_column, select
 
+from controller.store import totals
 from controller.store.columns import table
 from controller.store.models import Deployment, Operation, OperationLog
 from controller.store.shapes import stamp
+from controller.store.totals import Counted
 from controller.store.words import OperationState
 
 if TYPE_CHECKING:
@@ -116,12 +118,23 @@ def typical(session: Session, app: str | None, ids: Sequence[str]) -> dict[str, 
     return {kind: sorted(times)[len(times) // 2] for kind, times in took.items()}
 
 
+def label(row: SimpleNamespace) -> str:
+    """How an operation that ended is counted: kind, state and class of error."""
+    return f"{row.kind}/{row.state}/{(row.error or {}).get('class') or ''}"
+
+
 def by_result(session: Session) -> dict[tuple[str, str, str], int]:
-    """How many operations there are of each kind, state and class of error."""
-    cls = func.coalesce(Operation.error["class"].as_string(), "")
-    query = select(Operation.kind, Operation.state, cls, func.count())
-    rows = session.execute(query.group_by(Operation.kind, Operation.state, cls))
-    return {(kind.value, state.value, error): number for kind, state, error, number in rows}
+    """How many operations there were of each kind, state and class of error."""
+    found: dict[tuple[str, str, str], int] = {}
+    for one, number in totals.of(session, Counted.OPERATION).items():
+        kind, state, error = one.split("/", 2)
+        found[kind, state, error] = number
+    running = select(Operation.kind, Operation.state, func.count()).where(
+        Operation.state.in_([literal_column("'running'"), literal_column("'waiting'")])
+    )
+    for kind_, state_, number in session.execute(running.group_by(Operation.kind, Operation.state)):
+        found[kind_.value, state_.value, ""] = number
+    return found
 
 
 def _joined() -> Any:

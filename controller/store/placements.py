@@ -72,6 +72,27 @@ def of_deployments(
     return found
 
 
+def freshness_of(
+    session: Session, keys: Iterable[int], moment: Moment
+) -> dict[int, list[dict[str, Any]]]:
+    """State and freshness alone of the newest incarnations, by deployment key."""
+    columns = (Placement.deployment, Placement.node, Placement.state, Node.status, Site.last_seen)
+    query = (
+        select(*columns)
+        .join(Deployment, Deployment.key == Placement.deployment)
+        .join(Site, Site.name == Deployment.site)
+        .outerjoin(Node, (Node.site == Deployment.site) & (Node.name == Placement.node))
+        .where(Placement.deployment.in_(list(keys)))
+        .order_by(Placement.incarnation)
+    )
+    newest = {(row.deployment, row.node): row for row in session.execute(query)}
+    found: dict[int, list[dict[str, Any]]] = {}
+    for (key, _), row in newest.items():
+        fresh = freshness(moment.node(row.status, row.last_seen)).value
+        found.setdefault(key, []).append({"state": row.state, "freshness": fresh})
+    return found
+
+
 def count_on_node(session: Session, site: str, node: str) -> int:
     """How many placements, not yet DELETED, a node has."""
     query = (

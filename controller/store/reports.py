@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from sqlalchemy import func, select
 from sqlalchemy.exc import DataError, IntegrityError, StatementError
 
+from controller.store import totals
 from controller.store.models import RejectedReport, ReportCursor
+from controller.store.totals import Counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,8 +81,9 @@ def reject(session: Session, line: Line, seq: int, body: str, finding: str, now:
             at=now,
         )
     )
+    totals.add(session, {(Counted.REJECTED, ""): 1})
 
 
 def rejected(session: Session) -> int:
     """How many events could not be read."""
-    return session.scalar(select(func.count()).select_from(RejectedReport)) or 0
+    return totals.of(session, Counted.REJECTED).get("", 0)

@@ -61,6 +61,9 @@ class OperationState(StrEnum):
     CANCELLED = "cancelled"
 
 
+ENDED: Final = (OperationState.SUCCEEDED, OperationState.FAILED, OperationState.CANCELLED)
+
+
 class CommandKind(StrEnum):
     """What a runner is told by heartbeat."""
 

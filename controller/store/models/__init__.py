@@ -10,6 +10,7 @@ from controller.store.models.stream import (
     Fact,
     RejectedReport,
     ReportCursor,
+    Total,
 )
 from controller.store.models.work import (
     Deployment,
@@ -44,6 +45,7 @@ __all__ = [
     "Site",
     "SiteToken",
     "Token",
+    "Total",
     "User",
     "VersionComponent",
 ]

@@ -51,7 +51,7 @@ class RejectedReport(Base):
     seq: Mapped[int] = mapped_column(Number)
     body: Mapped[LongText]
     finding: Mapped[LongText]
-    at: Mapped[datetime]
+    at: Mapped[datetime] = mapped_column(index=True)
 
 
 class Command(Base):
@@ -89,6 +89,16 @@ class AuditEntry(Base):
     detail: Mapped[dict[str, Any]] = mapped_column(default=dict)
     previous: Mapped[str] = mapped_column(String(64))
     hash: Mapped[str] = mapped_column(String(64))
+
+
+class Total(Base):
+    """How often something has happened: counted as it happens, for history is never counted."""
+
+    __tablename__ = "totals"
+
+    name: Mapped[str] = mapped_column(String(63), primary_key=True)
+    label: Mapped[str] = mapped_column(primary_key=True)
+    value: Mapped[int] = mapped_column(Number)
 
 
 class Fact(Base):

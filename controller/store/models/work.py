@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, String, UniqueConstraint
+from sqlalchemy import Computed, ForeignKey, Index, String, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from controller.store.columns import (
@@ -21,6 +21,8 @@ from controller.store.columns import (
 )
 from controller.store.words import Action, OperationState, Priority, RequestState
 from margrave.lifecycle import Kind, Outcome, State
+
+_OPEN = text("state IN ('running', 'waiting')")
 
 
 class Request(Base):
@@ -72,13 +74,27 @@ class Deployment(Base):
         UniqueConstraint("site", "id"),
         Index("ix_deployments_site_name", "site", "name"),
         Index("ix_deployments_counts", "site", "state", "outcome"),  # overviews only count
+        # Lists walk the index of their filter, which is in their order (store.finding).
+        Index("ix_deployments_site_key", "site", "key"),
+        Index("ix_deployments_name_key", "name", "key"),
+        Index("ix_deployments_app_key", "app", "key"),
+        Index("ix_deployments_state_key", "state", "key"),
+        Index("ix_deployments_outcome_key", "outcome", "key"),
+        Index("ix_deployments_updated_key", "updated_at", "key"),
     )
 
+    # What lists filter by stands first: SQLite reads a wide row only as far as it has to.
     key: Mapped[NumberKey]
     id: Mapped[Uuid] = mapped_column(index=True)
     site: Mapped[str] = mapped_column(ForeignKey("sites.name"))
-    name: Mapped[str] = mapped_column(index=True)
-    app: Mapped[str] = mapped_column(String(200), index=True)
+    name: Mapped[str]
+    app: Mapped[str] = mapped_column(String(200))
+    search: Mapped[LongText] = mapped_column(
+        Computed("lower(name || ' ' || app || ' ' || site || ' ' || id)", persisted=True)
+    )
+    # over the placements; written by store.aggregate alone
+    state: Mapped[State] = mapped_column(words(State))
+    outcome: Mapped[Outcome] = mapped_column(words(Outcome))
     version: Mapped[str | None]
     profile: Mapped[str]
     node: Mapped[str | None] = mapped_column(String(63))  # deviceId's last part, None for *
@@ -94,11 +110,8 @@ class Deployment(Base):
     commit: Mapped[Commit | None]  # the newest that changed the document
     author: Mapped[str | None]
     request: Mapped[Uuid | None]  # id of the last request, None when a person's push
-    # over the placements; written by store.aggregate alone
-    state: Mapped[State] = mapped_column(words(State), index=True)
-    outcome: Mapped[Outcome] = mapped_column(words(Outcome))
     created_at: Mapped[datetime]
-    updated_at: Mapped[datetime] = mapped_column(index=True)
+    updated_at: Mapped[datetime]
     deleted_at: Mapped[datetime | None]
 
 
@@ -157,6 +170,9 @@ class Operation(Base):
     """A module call on a node, as its runner tells it."""
 
     __tablename__ = "operations"
+    __table_args__ = (
+        Index("ix_operations_open", "state", sqlite_where=_OPEN, postgresql_where=_OPEN),
+    )
 
     number: Mapped[NumberKey]
     id: Mapped[Uuid] = mapped_column(unique=True)
@@ -185,5 +201,5 @@ class OperationLog(Base):
         ForeignKey("operations.number", ondelete="CASCADE"), primary_key=True
     )
     chunk: Mapped[int] = mapped_column(Number, primary_key=True, autoincrement=False)
-    at: Mapped[datetime]
+    at: Mapped[datetime] = mapped_column(index=True)
     lines: Mapped[bytes] = mapped_column(Compressed)

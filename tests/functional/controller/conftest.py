@@ -25,7 +25,13 @@ from tests.functional.controller.kit import PASSWORD, Api, Clock, Runner, add_si
 from tests.support import postgres
 
 # What speaks most to the database; each runs on PostgreSQL whenever it runs at all.
-QUICK = ("test_reports", "test_events", "test_deployments_publish", "test_api_deployments")
+QUICK = (
+    "test_reports",
+    "test_events",
+    "test_lists",
+    "test_deployments_publish",
+    "test_api_deployments",
+)
 # Backup, restore and rebuild work on SQLite's file; PostgreSQL has tools of its own.
 SQLITE_ONLY = ("test_git_keeping",)
 ON_BOTH = {"parts", "works", "on_both"}

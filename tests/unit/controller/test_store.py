@@ -31,7 +31,10 @@ def test_migrations_make_the_mapped_schema(store: Store) -> None:
     """After all migrations the database is what the mapped classes say."""
     engine = create_engine(store.url)
     with engine.connect() as connection:
-        assert compare_metadata(MigrationContext.configure(connection), Base.metadata) == []
+        # SQLite's own index of trigrams is in no mapped class.
+        mapped = {"include_name": lambda name, *_: not str(name).startswith("deployment_search")}
+        context = MigrationContext.configure(connection, opts=mapped)
+        assert compare_metadata(context, Base.metadata) == []
     engine.dispose()
     assert store.schema_problem() == ""
 

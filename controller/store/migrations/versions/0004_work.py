@@ -66,6 +66,14 @@ def _deployments() -> None:
         sa.Column("site", sa.String(length=63), nullable=False),
         sa.Column("name", sa.String(length=255), nullable=False),
         sa.Column("app", sa.String(length=200), nullable=False),
+        sa.Column(
+            "search",
+            sa.Text(),
+            sa.Computed("lower(name || ' ' || app || ' ' || site || ' ' || id)", persisted=True),
+            nullable=False,
+        ),
+        sa.Column("state", sa.String(length=24), nullable=False),
+        sa.Column("outcome", sa.String(length=24), nullable=False),
         sa.Column("version", sa.String(length=255), nullable=True),
         sa.Column("profile", sa.String(length=255), nullable=False),
         sa.Column("node", sa.String(length=63), nullable=True),
@@ -80,8 +88,6 @@ def _deployments() -> None:
         sa.Column("commit", sa.String(length=64), nullable=True),
         sa.Column("author", sa.String(length=255), nullable=True),
         sa.Column("request", sa.String(length=36), nullable=True),
-        sa.Column("state", sa.String(length=24), nullable=False),
-        sa.Column("outcome", sa.String(length=24), nullable=False),
         sa.Column("created_at", sa.DateTime(), nullable=False),
         sa.Column("updated_at", sa.DateTime(), nullable=False),
         sa.Column("deleted_at", sa.DateTime(), nullable=True),
@@ -89,15 +95,19 @@ def _deployments() -> None:
         sa.PrimaryKeyConstraint("key", name=op.f("pk_deployments")),
         sa.UniqueConstraint("site", "id", name=op.f("uq_deployments_site_id")),
     )
-    op.create_index(op.f("ix_deployments_app"), "deployments", ["app"], unique=False)
+    op.create_index("ix_deployments_app_key", "deployments", ["app", "key"], unique=False)
     op.create_index(
         "ix_deployments_counts", "deployments", ["site", "state", "outcome"], unique=False
     )
     op.create_index(op.f("ix_deployments_id"), "deployments", ["id"], unique=False)
-    op.create_index(op.f("ix_deployments_name"), "deployments", ["name"], unique=False)
+    op.create_index("ix_deployments_name_key", "deployments", ["name", "key"], unique=False)
+    op.create_index("ix_deployments_outcome_key", "deployments", ["outcome", "key"], unique=False)
+    op.create_index("ix_deployments_site_key", "deployments", ["site", "key"], unique=False)
     op.create_index("ix_deployments_site_name", "deployments", ["site", "name"], unique=False)
-    op.create_index(op.f("ix_deployments_state"), "deployments", ["state"], unique=False)
-    op.create_index(op.f("ix_deployments_updated_at"), "deployments", ["updated_at"], unique=False)
+    op.create_index("ix_deployments_state_key", "deployments", ["state", "key"], unique=False)
+    op.create_index(
+        "ix_deployments_updated_key", "deployments", ["updated_at", "key"], unique=False
+    )
 
 
 def _request_deployments() -> None:
@@ -189,6 +199,14 @@ def _operations() -> None:
         sa.UniqueConstraint("id", name=op.f("uq_operations_id")),
     )
     op.create_index(op.f("ix_operations_deployment"), "operations", ["deployment"], unique=False)
+    op.create_index(
+        "ix_operations_open",
+        "operations",
+        ["state"],
+        unique=False,
+        sqlite_where=sa.text("state IN ('running', 'waiting')"),
+        postgresql_where=sa.text("state IN ('running', 'waiting')"),
+    )
     op.create_index(op.f("ix_operations_site"), "operations", ["site"], unique=False)
 
 
@@ -247,3 +265,4 @@ def _operation_log() -> None:
         ),
         sa.PrimaryKeyConstraint("operation", "chunk", name=op.f("pk_operation_log")),
     )
+    op.create_index(op.f("ix_operation_log_at"), "operation_log", ["at"], unique=False)

@@ -12,6 +12,7 @@ def upgrade() -> None:
     _audit()
     _events()
     _facts()
+    _totals()
     _commands()
     _rejected_reports()
     _report_cursors()
@@ -68,6 +69,16 @@ def _facts() -> None:
     )
 
 
+def _totals() -> None:
+    op.create_table(
+        "totals",
+        sa.Column("name", sa.String(length=63), nullable=False),
+        sa.Column("label", sa.String(length=255), nullable=False),
+        sa.Column("value", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.PrimaryKeyConstraint("name", "label", name=op.f("pk_totals")),
+    )
+
+
 def _commands() -> None:
     op.create_table(
         "commands",
@@ -117,6 +128,7 @@ def _rejected_reports() -> None:
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_rejected_reports")),
     )
+    op.create_index(op.f("ix_rejected_reports_at"), "rejected_reports", ["at"], unique=False)
     op.create_index(op.f("ix_rejected_reports_site"), "rejected_reports", ["site"], unique=False)
 
 
