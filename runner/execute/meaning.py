@@ -75,6 +75,9 @@ TROUBLES: Final = (
 )
 # ssh's own words for why a node does not answer, and ours.
 SILENCE: Final = (
+    # What ssh says of a line that a command gave it: ours leads through a jump host, and what that
+    # one said itself is lost where connections are kept open.
+    ("UNKNOWN port 65535", "the jump host in front is away, or refuses us, or is another"),
     (r"No route to host|Network is unreachable", "no route leads to it"),
     (r"Connection refused", "nothing listens at its SSH port"),
     (r"Could not resolve|Name or service not known", "its address is no name that is known here"),

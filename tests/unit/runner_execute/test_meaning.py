@@ -112,6 +112,8 @@ def test_what_the_module_did_not_say_is_named_for_it(event, res, status, code) -
          "the node does not answer: nothing came back in time"),
         ("mux_client_request_session: read from master failed: Broken pipe",
          "the node does not answer: the connection was cut"),
+        ("kex_exchange_identification: Connection closed by UNKNOWN port 65535",
+         "the node does not answer: the jump host in front is away, or refuses us, or is another"),
         ("something that nobody has seen yet", "the node does not answer"),
         ("margrave@10.0.0.9: Permission denied (publickey).", "the node refuses the runner's key"),
     ],
