@@ -11,6 +11,7 @@ import pytest
 from lab import Lab
 from tests.support import charts
 from tests.support.charts import ChartShop
+from tests.support.private_registry import PASSWORD, USER, PrivateRegistry
 from tests.support.shop import Step
 
 pytestmark = [pytest.mark.lab, pytest.mark.full]
@@ -103,6 +104,30 @@ def test_a_chart_comes_from_a_registry_ahead_of_its_window(shop: ChartShop, tmp_
     assert absent["error"]["class"] == "image", absent["error"]
     assert (deleted["state"], deleted["volumes_kept"]) == ("DELETED", ["data"])
     assert shop.kubectl("get pvc -o name").split() == ["persistentvolumeclaim/data"]
+
+
+def test_a_login_for_charts_leaves_no_trace(
+    shop: ChartShop, private: PrivateRegistry, tmp_path: Path
+) -> None:
+    """A wrong password is of class auth; the right one is in no file and no process list."""
+    charts.push(shop.lab, shop.packages["1.0.0"], tmp_path)
+    wanted = _from_registry(shop, "1.0.0", repository=f"oci://{private.address}/charts/storefront")
+    login = {"host": private.address, "username": USER, "insecure": True}
+
+    wrong, right = shop.call(
+        *(
+            Step("workload_prefetch", {**wanted, "registries": [{**login, "password": one}]})
+            for one in ("wrong", PASSWORD)
+        )
+    )
+    traces = shop.ssh(
+        f"grep -rlF {PASSWORD} /var/lib/margrave /run/margrave /root /tmp /etc 2>/dev/null || true;"
+        f" journalctl --no-pager -o cat | grep -F {PASSWORD} || true"
+    )
+
+    assert wrong["error"]["class"] == "auth", wrong["error"]
+    assert right["state"] == "PREFETCHED", right["error"]
+    assert traces == ""
 
 
 def test_drift_is_told_by_category_and_mended(shop: ChartShop) -> None:

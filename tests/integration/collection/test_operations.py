@@ -129,23 +129,28 @@ def test_a_compose_file_cannot_read_the_node(shop: Shop, tmp_path: Path) -> None
     """Its own files are a package's to read; what leads out of it does not even travel."""
     text = (shop.packages["1.0.0"] / "compose.yaml").read_text()
     content = shop.content("1.0.0")
-    for name, path in (("fine", "own.env"), ("nosy", "/etc/shadow")):
+    for name, path in (("fine", "own.env"), ("nosy", "/etc/shadow"), ("stray", "own.env")):
         folder = tmp_path / name
         folder.mkdir()
         (folder / "own.env").write_text("OWN=1\n")
         reading = f"  cache:\n    env_file: {path}\n"
         (folder / "compose.yaml").write_text(text.replace("  cache:\n", reading, 1))
+    stray = tmp_path / "stray/compose.yaml"
+    stray.write_text(stray.read_text().replace('"data:/data"', '"data:/data", "../x:/x"'))
     wanted = {
-        name: dict(content["components"][0], src=str(tmp_path / name)) for name in ("fine", "nosy")
+        name: dict(content["components"][0], src=str(tmp_path / name))
+        for name in ("fine", "nosy", "stray")
     }
 
-    fine, nosy = shop.call(
+    free = {"policy": {"host_paths": ["/"]}}
+    fine, nosy, stayed = shop.call(
         *(
-            Step("workload_install", {**content, "components": [one]}, check=True)
+            Step("workload_install", {**content, **free, "components": [one]}, check=True)
             for one in wanted.values()
         )
     )
 
     assert fine["error"] is None
     assert nosy["error"]["class"] == "config"
+    assert stayed["error"]["code"] == "stray-file", stayed["error"]
     assert '"/etc/shadow" leads out of the component' in nosy["error"]["message"]

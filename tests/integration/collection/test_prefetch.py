@@ -76,6 +76,7 @@ def _named(shop: Shop, folder: Path, check: str) -> dict[str, Any]:
     return content
 
 
+@pytest.mark.full
 def test_what_is_not_ours_is_taken_over_only_when_asked(shop: Shop, tmp_path: Path) -> None:
     """Refused without being asked; back again when the release fails; gone when it is healthy."""
     shop.ssh("podman run -d --name foreign registry.margrave.lab:5000/idle:1")
@@ -101,6 +102,7 @@ def test_what_is_not_ours_is_taken_over_only_when_asked(shop: Shop, tmp_path: Pa
     assert label.strip() == shop.deployment
 
 
+@pytest.mark.full
 def test_a_login_leaves_no_trace(shop: Shop, private: PrivateRegistry, tmp_path: Path) -> None:
     """Without or with a wrong password it is class auth; with the right one nothing is kept."""
     where = private.open_to(shop)

@@ -114,6 +114,19 @@ def test_restarts_from_before_do_not_count() -> None:
     assert _objects.pods_of([_deployment()], pods) == pods
 
 
+def test_what_nothing_probes_has_to_run_for_a_while() -> None:
+    """Kubernetes calls it ready at once; here it has the grace that a container has elsewhere."""
+    pod = _pod()
+    pod["spec"] = {"containers": [{"name": "web"}]}
+    state = {"running": {"startedAt": "1970-01-01T00:01:40Z"}}
+    pod["status"]["containerStatuses"][0]["state"] = state
+
+    assert _objects.settling([pod], 104.0, 5.0) == ["Pod/web-1 has just begun to run"]
+    assert _objects.settling([pod], 105.0, 5.0) == []
+    pod["spec"]["containers"][0]["readinessProbe"] = {"exec": {}}
+    assert _objects.settling([pod], 104.0, 5.0) == []
+
+
 def test_the_sites_trouble_is_told_as_such() -> None:
     """Pods that wait for a registry make a failure the registry's."""
     error = _objects.pull_trouble([_pod({"reason": "ErrImagePull", "message": "i/o timeout"})])

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from ansible_collections.margrave.edge.plugins.module_utils import _model
 from ansible_collections.margrave.edge.plugins.module_utils._engine import Engine
 from ansible_collections.margrave.edge.plugins.module_utils._errors import (
     ConfigError,
@@ -50,14 +51,24 @@ class Compose:
         this runs as a user who can read the component alone: the folder and its variables are
         handed over open, and the folders above them let nobody but root in.
         """
+        model = self._config(project, folder, env_file)
+        if any(not path.startswith(folder + "/") for path in _model.host_paths(model)):
+            # Handed over, the folder has another place: `../x` would be taken from there.
+            literal = self._config(project, folder, env_file, "--no-path-resolution")
+            _refuse_relative(_model.host_paths(literal))
+        return model
+
+    def _config(self, project: str, folder: str, env_file: str, *more: str) -> dict:
         with _handed_over(folder, env_file) as (shown, variables):
             own = os.path.join(shown, ".env")
             files = [own, variables] if os.path.exists(own) else [variables]
             options = [text for path in files for text in ("--env-file", path)]
             command = ["--project-name", project, "--project-directory", shown, *options]
-            command += ["--file", os.path.join(shown, "compose.yaml"), "config", "--format", "json"]
+            command += ["--file", os.path.join(shown, "compose.yaml"), "config", *more]
+            command += ["--format", "json"]
             handles = tuple(int(os.path.basename(path)) for path in (shown, variables))
-            ran = self._run(command, RESOLVE_LIMIT, handles)
+            # Paths that are not resolved are opened from where it starts.
+            ran = self._run(command, RESOLVE_LIMIT, handles, folder)
         if ran.code != 0:
             raise ConfigError(
                 "compose-file",
@@ -96,11 +107,18 @@ class Compose:
         ran = self._run(["version", "--short"], RESOLVE_LIMIT)
         return ran.out.strip().lstrip("v") if ran.code == 0 else ""
 
-    def _run(self, arguments: list[str], limit: float, handles: tuple[int, ...] = ()) -> Ran:
+    def _run(
+        self,
+        arguments: list[str],
+        limit: float,
+        handles: tuple[int, ...] = (),
+        folder: str | None = None,
+    ) -> Ran:
         """Start Compose; with handles as nobody."""
         host = {"DOCKER_HOST": self.engine.host}
         command = [*self.program, *arguments]
-        return self.programs.run(command, limit, host, handles, as_nobody=bool(handles))
+        as_nobody = bool(handles)
+        return self.programs.run(command, limit, host, handles, as_nobody, folder=folder)
 
 
 @contextmanager
@@ -116,6 +134,22 @@ def _handed_over(folder: str, env_file: str) -> Iterator[tuple[str, str]]:
     finally:
         os.close(place)
         os.close(copy)
+
+
+def _refuse_relative(paths: list[str]) -> None:
+    """Refuse paths that lead out of the component from where it happens to lie."""
+    wrong = [
+        path
+        for path in paths
+        if path.startswith("~") or os.path.normpath(path).split("/")[0] == ".."
+    ]
+    if wrong:
+        raise ConfigError(
+            "stray-file",
+            f"compose.yaml: {', '.join(sorted(set(wrong)))} leads out of the component",
+            "keep the file in the component, or write the node's own path and allow it in"
+            " host_paths",
+        )
 
 
 def find() -> tuple[str, ...]:

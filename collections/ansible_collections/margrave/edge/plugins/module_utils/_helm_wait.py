@@ -12,6 +12,7 @@ from ansible_collections.margrave.edge.plugins.module_utils import _objects
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call
 from ansible_collections.margrave.edge.plugins.module_utils._errors import EdgeError, HealthError
 from ansible_collections.margrave.edge.plugins.module_utils._kubernetes import Cluster
+from ansible_collections.margrave.edge.plugins.module_utils._release import Release
 
 # Between two looks at the cluster: each starts two programs.
 PAUSE = 0.5
@@ -20,19 +21,20 @@ PAUSE = 0.5
 def wait(
     cluster: Cluster,
     call: Call,
-    namespace: str,
     stated: list[dict],
     before: dict,
     until: float,
+    release: Release,
     limit: float,
 ) -> list[dict]:
     """The objects once all are there and ready; the error that ends the wait otherwise."""
     doubt = _Doubt()
     while True:
         found = cluster.live(stated)
-        pods = _objects.pods_of(found, cluster.items("pods", namespace))
+        pods = _objects.pods_of(found, cluster.items("pods", release.namespace))
         doubt.weigh(_objects.failure(found, pods, before), time.monotonic())
         waiting = [one for one in map(_objects.waiting_for, found) if one]
+        waiting += _objects.settling(pods, time.time(), float(release.health.get("grace", 5)))
         if not waiting and len(found) == len(stated):
             return found
         if time.monotonic() > until:

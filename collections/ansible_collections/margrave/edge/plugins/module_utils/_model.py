@@ -41,6 +41,23 @@ def services(model: dict) -> dict[str, dict]:
     return model.get("services") or {}
 
 
+def host_paths(model: dict) -> list[str]:
+    """All paths of the node that the model names: bind mounts, and files of configs and secrets."""
+    mounts = [
+        str(mount.get("source") or "")
+        for service in services(model).values()
+        for mount in service.get("volumes") or []
+        if mount.get("type") == "bind"
+    ]
+    files = [
+        str(one["file"])
+        for kind in ("configs", "secrets")
+        for one in (model.get(kind) or {}).values()
+        if one and one.get("file")
+    ]
+    return mounts + files
+
+
 def labelled(model: dict, ours: dict[str, str], before: dict | None, existing: Existing) -> dict:
     """The model with our labels on all that it makes.
 

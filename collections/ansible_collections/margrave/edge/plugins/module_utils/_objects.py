@@ -6,8 +6,10 @@
 
 from __future__ import annotations
 
+import calendar
 import hashlib
 import json
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -155,6 +157,25 @@ def _statuses(pod: dict) -> Iterator[dict]:
     status = pod.get("status") or {}
     for kind in ("initContainerStatuses", "containerStatuses"):
         yield from status.get(kind) or []
+
+
+def settling(pods: Iterable[dict], now: float, grace: float) -> list[str]:
+    """Containers that nothing probes and that have not run for the grace yet: they may still crash.
+
+    To Kubernetes such a container is ready the moment that it runs.
+    """
+    found = []
+    for pod in pods:
+        probed = {one["name"] for one in pod["spec"]["containers"] if one.get("readinessProbe")}
+        for status in (pod.get("status") or {}).get("containerStatuses") or []:
+            began = ((status.get("state") or {}).get("running") or {}).get("startedAt")
+            if began and status.get("name") not in probed and now - _seconds(began) < grace:
+                found.append(f"Pod/{pod['metadata']['name']} has just begun to run")
+    return found
+
+
+def _seconds(written: str) -> float:
+    return calendar.timegm(time.strptime(written, "%Y-%m-%dT%H:%M:%SZ"))
 
 
 def pods_of(objects: list[dict], pods: Iterable[dict]) -> list[dict]:

@@ -43,8 +43,12 @@ class Programs:
         handles: tuple[int, ...] = (),
         as_nobody: bool = False,
         given: bytes = b"",
+        folder: str | None = None,
     ) -> Ran:
-        """Run a program to its end; it inherits the open `handles` and the lock, `given` is fed."""
+        """Run a program to its end; it inherits the open `handles` and the lock, `given` is fed.
+
+        It starts in the folder, one that it could not enter by itself too.
+        """
         drop = as_nobody and os.geteuid() == 0
         with _scratch() as source, _scratch() as out, _scratch() as err:
             source.write(given)
@@ -56,6 +60,7 @@ class Programs:
                 stderr=err,
                 # Nothing of our own environment may leak into what the program reads.
                 env=dict(environment),
+                cwd=folder,
                 pass_fds=(*handles, self.lock.handle) if self.lock else handles,
                 start_new_session=True,
                 user=NOBODY if drop else None,
