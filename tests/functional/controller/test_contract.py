@@ -18,7 +18,7 @@ from controller.chores import Chores
 from controller.parts import Parts
 from controller.settings import ControllerSettings
 from controller.store import access, requests
-from controller.store.models import Deployment
+from controller.store.models import Deployment, Node, Site
 from controller.store.words import Action, Priority, RequestState, Role
 from tests.functional.controller.kit import (
     COMMIT,
@@ -175,6 +175,59 @@ def test_an_operations_artifacts(harbor: Runner, parts: Parts, viewer: Api):
     }
     assert viewer.get(f"/artifacts/{operation}.zork").status_code == 404
     assert viewer.get(f"/artifacts/{uuid.uuid4()}").status_code == 404
+
+
+def test_explain_tells_the_whole_way(harbor: Runner, parts: Parts, operator: Api):
+    """From the request to the next attempt: each step in order, the first that is stuck answers."""
+    deployment = add_deployment(parts, "harbor")
+    _request(parts, Action.UPDATE, deployment, "harbor")
+    harbor.snapshot("harbor-1")
+    operation, error = (
+        str(uuid.uuid4()),
+        {
+            "class": "registry",
+            "code": "away",
+            "message": "the registry does not answer",
+            "cure": "look at the registry",
+        },
+    )
+    failed = _operation(
+        operation, deployment, state="waiting", phase="prefetch", attempt=2, error=error
+    )
+    waiting = {"for": "backoff", "until": "2026-03-01T12:01:00Z"}
+    told = {"outcome": "pending", "waiting": waiting, "error": error, "attempt": 2}
+    harbor.report("placement", placed(deployment, "harbor-1", "INSTALLING", "PENDING", **told))
+    harbor.report("operation", failed)
+    assert operator.post(f"/deployments/{deployment}/retry").status_code == 202
+
+    def steps() -> dict[str, str]:
+        told = operator.get(f"/deployments/{deployment}/explain").json
+        open_ones = [one["detail"] for one in told["steps"] if not one["ok"]]
+        assert told["answer"] == open_ones[0]
+        return {one["step"]: one["detail"] for one in told["steps"]}
+
+    found = steps()
+    assert list(found) == [
+        "request",
+        "commit",
+        "runner",
+        "received",
+        "command",
+        "placement",
+        "operation",
+        "next",
+    ]
+    assert found["command"] == "retry waits for the site's runner"
+    words = "harbor-1: update, attempt 2, waiting at prefetch; the registry does not answer"
+    assert found["operation"].startswith(words)
+    assert found["next"] == "harbor-1: looked at again at 2026-03-01T12:01:00Z"
+    night = {"windows": [{"cron": "0 2 * * *", "duration": "1h"}]}
+    with parts.store.write() as session:
+        session.query(Site).filter_by(name="harbor").one().document = night
+        session.query(Node).filter_by(site="harbor").one().drain = True
+    found = steps()
+    assert found["window"] == "no window is open before 2026-03-02T02:00:00Z"
+    assert found["drain"] == "harbor-1 is drained"
 
 
 def test_a_fence_names_its_runner(harbor: Runner, parts: Parts, viewer: Api):
