@@ -78,9 +78,9 @@ class RunnerProcess:
         login = ["--identity", str(identity), "--host-key", host_key, "--yes"]
         self.margrave("node", "add", name, address, "--site", self.site, *login)
 
-    def remove(self, name: str) -> None:
+    def remove(self, name: str, *options: str) -> None:
         """Take a node off the site."""
-        self.margrave("node", "remove", name, "--site", self.site, "--yes")
+        self.margrave("node", "remove", name, "--site", self.site, "--yes", *options)
 
     def margrave(self, *words: str) -> str:
         """The operator's command with this runner's configuration."""
