@@ -20,6 +20,7 @@ _RANGES: Final = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 7))
 _FIELD = re.compile(r"(\*|\d{1,2}(-\d{1,2})?)(/\d{1,2})?")
 _HORIZON: Final = timedelta(days=366)
 _MINUTE: Final = timedelta(minutes=1)
+_EVERY_HOUR: Final = 24
 
 
 def check_cron(text: str) -> tuple[frozenset[int], ...]:
@@ -70,7 +71,32 @@ def _opens(window: Window, now: datetime, zone: str) -> datetime | None:
 
 
 def _begins(fields: Sequence[frozenset[int]], there: datetime) -> bool:
+    """Whether a window begins at this minute of the clock on the wall, as Debian's cron has it.
+
+    What would begin in the hour that is left out in spring begins when that hour would have; what
+    begins in the hour that comes twice in autumn does so once, unless it is for every hour.
+    """
+    if _fits(fields, there):
+        return not there.fold or len(fields[1]) == _EVERY_HOUR
+    return any(_fits(fields, lost) for lost in _left_out_before(there))
+
+
+def _fits(fields: Sequence[frozenset[int]], there: datetime) -> bool:
     return there.minute in fields[0] and there.hour in fields[1] and _day_fits(fields, there)
+
+
+def _left_out_before(there: datetime) -> Iterable[datetime]:
+    """The minutes that the clock on the wall jumped over to come to this one; nearly always none.
+
+    A minute earlier on the wall has another distance to UTC only beside a change.
+    """
+    if (there - _MINUTE).utcoffset() == there.utcoffset():
+        return
+    before = (there.astimezone(UTC) - _MINUTE).astimezone(there.tzinfo)
+    lost = before.replace(tzinfo=None) + _MINUTE
+    while lost < there.replace(tzinfo=None):
+        yield lost
+        lost += _MINUTE
 
 
 def _day_fits(fields: Sequence[frozenset[int]], there: datetime) -> bool:

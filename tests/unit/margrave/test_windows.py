@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -33,6 +33,75 @@ def test_the_next_opening_is_told() -> None:
     friday = datetime(2026, 3, 6, 12, 0, tzinfo=UTC)
 
     assert next_opening(NIGHT, friday, "UTC") == datetime(2026, 3, 9, 1, 0, tzinfo=UTC)
+
+
+def opened(cron: str, duration: str, day: datetime, zone: str = "Europe/Oslo") -> list[str]:
+    """When the window is open in the two days around a change, as UTC spans of minutes."""
+    window, spans, was = [Window(cron=cron, duration=duration, timezone=zone)], [], False
+    for minute in range(2 * 24 * 60):
+        now = day + timedelta(minutes=minute)
+        if (is_open := open_at(window, now, "UTC")) is not was:
+            spans.append(f"{now:%d %H:%M}")
+            was = is_open
+    return spans
+
+
+# On 29 March 2026 the clocks of Oslo go from 02:00 to 03:00, at 01:00 UTC; on 25 October from
+# 03:00 to 02:00, also at 01:00 UTC.
+SPRING, AUTUMN = datetime(2026, 3, 28, 12, tzinfo=UTC), datetime(2026, 10, 24, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("cron", "duration", "spans"),
+    [
+        ("30 2 * * *", "1h", ["29 01:00", "29 02:00", "30 00:30", "30 01:30"]),
+        ("0 1 * * *", "2h", ["29 00:00", "29 02:00", "29 23:00", "30 01:00"]),
+        ("0 3 * * *", "1h", ["29 01:00", "29 02:00", "30 01:00", "30 02:00"]),
+        ("0 2,3 29 3 *", "1h", ["29 01:00", "29 02:00"]),
+    ],
+)
+def test_the_hour_that_spring_leaves_out_takes_no_window_with_it(cron, duration, spans) -> None:
+    """It begins when the left out hour would have, and lasts as long as it is meant to."""
+    assert opened(cron, duration, SPRING) == spans
+
+
+@pytest.mark.parametrize(
+    ("cron", "duration", "spans"),
+    [
+        ("30 2 * * *", "1h", ["25 00:30", "25 01:30", "26 01:30", "26 02:30"]),
+        ("0 1 * * *", "2h", ["24 23:00", "25 01:00", "26 00:00", "26 02:00"]),
+        ("0 3 * * *", "1h", ["25 02:00", "25 03:00", "26 02:00", "26 03:00"]),
+    ],
+)
+def test_the_hour_that_autumn_gives_twice_opens_no_window_twice(cron, duration, spans) -> None:
+    """The first of the two counts."""
+    assert opened(cron, duration, AUTUMN) == spans
+
+
+def test_a_window_for_every_hour_is_there_in_each_real_hour() -> None:
+    """Also in the one that comes twice."""
+    spans = opened("0 * * * *", "10m", AUTUMN)
+    assert spans[24:32] == [
+        "25 00:00", "25 00:10", "25 01:00", "25 01:10", "25 02:00", "25 02:10", "25 03:00",
+        "25 03:10",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("day", "cron", "opening"),
+    [
+        (SPRING, "30 2 * * *", datetime(2026, 3, 29, 1, 0, tzinfo=UTC)),
+        (SPRING, "0 4 * * *", datetime(2026, 3, 29, 2, 0, tzinfo=UTC)),
+        (AUTUMN, "30 2 * * *", datetime(2026, 10, 25, 0, 30, tzinfo=UTC)),
+        (AUTUMN.replace(day=25, hour=1), "30 2 * * *", datetime(2026, 10, 26, 1, 30, tzinfo=UTC)),
+    ],
+)
+def test_the_next_opening_is_told_across_a_change(day, cron, opening) -> None:
+    """What is told is when it really opens."""
+    window = [Window(cron=cron, duration="1h", timezone="Europe/Oslo")]
+    assert next_opening(window, day, "UTC") == opening
+    assert open_at(window, opening, "UTC")
+    assert not open_at(window, opening - timedelta(minutes=1), "UTC")
 
 
 def test_no_windows_means_always() -> None:
