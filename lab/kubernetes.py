@@ -113,12 +113,11 @@ def _kubernetes(target: Path) -> None:
     cache = Path(_go(target, "env", "GOMODCACHE").strip())
     upstream = cache / f"k8s.io/kubernetes@v{VERSION}"
     work = _workshop(target, "kubernetes")
-    lines = []
+    lines = ["module lab.margrave/kubernetes"]
     for line in (upstream / "go.mod").read_text().splitlines():
         name, arrow, _place = line.partition(" => ./staging/src/")
         of_its_own = f"{name} => {name.strip()} v0.{VERSION.partition('.')[2]}"
-        lines.append(of_its_own if arrow else line)
-    lines[0] = "module lab.margrave/kubernetes"
+        lines += [] if line.startswith("module ") else [of_its_own if arrow else line]
     lines.append(f"require k8s.io/kubernetes v{VERSION}")
     (work / "go.mod").write_text("\n".join(lines) + "\n")
     (work / "go.sum").write_bytes((upstream / "go.sum").read_bytes())

@@ -77,6 +77,7 @@ def _from_registry(shop: ChartShop, version: str, **more: str) -> dict[str, Any]
 def test_a_chart_comes_from_a_registry_ahead_of_its_window(shop: ChartShop, tmp_path: Path) -> None:
     """Made ready first, installed later; values reach it typed; what is not there is told."""
     charts.push(shop.lab, shop.packages["1.0.0"], tmp_path)
+    shop.ssh("ctr -n k8s.io images ls -q | grep storefront | xargs -r ctr -n k8s.io images rm")
     shop.values = {"web.replicas": 2}
     wanted = _from_registry(shop, "1.0.0")
     wrong = _from_registry(shop, "1.0.0", digest="sha256:" + "0" * 64)
@@ -98,6 +99,7 @@ def test_a_chart_comes_from_a_registry_ahead_of_its_window(shop: ChartShop, tmp_
         ("PREFETCHED", False),
     ]
     assert looked["workloads"][0]["next_revision"] == wanted["revision"]
+    assert first["images"][0] in shop.ssh("ctr -n k8s.io images ls -q")
     assert looked["workloads"][0]["revision"] is None
     assert (installed["state"], installed["changed"]) == ("INSTALLED", True), installed["error"]
     assert (refused["error"]["class"], refused["error"]["code"]) == ("image", "digest-mismatch")

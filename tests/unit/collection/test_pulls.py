@@ -167,3 +167,15 @@ def test_a_pull_stops_before_the_disk_is_full(
 
     with pytest.raises(DiskError):
         _fetch(Store(tmp_path, pull), "registry.site/web")
+
+
+def test_a_store_that_cannot_be_looked_at_is_told(tmp_path: Path) -> None:
+    """Trouble in one of the threads is trouble of the call, not lost with the thread."""
+
+    def pull(_reference: str, heard: Callable[[bytes], None]) -> None:
+        tmp_path.joinpath("store").rmdir()
+        heard(b"")
+
+    (tmp_path / "store").mkdir()
+    with pytest.raises(FileNotFoundError):
+        _fetch(Store(tmp_path / "store", pull), "registry.site/web")

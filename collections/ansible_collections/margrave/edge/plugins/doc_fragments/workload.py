@@ -86,7 +86,7 @@ options:
       - Take over what stands in the way though it is not the deployment's own.
       - With V(compose), containers of the names that a service claims with C(container_name).
         They are stopped and kept aside until the release is healthy, and come back when it is not.
-      - With V(helm), objects of the names that the chart has.
+      - With V(helm), objects of the names that the chart has; needs Helm 3.17.
       - Without it such a call fails and touches none of them.
     type: bool
     default: false

@@ -19,7 +19,6 @@ from ansible_collections.margrave.edge.plugins.module_utils import (
     _chart_policy,
     _charted,
     _charts,
-    _cri,
     _helm,
     _helm_wait,
     _kubernetes,
@@ -31,11 +30,11 @@ from ansible_collections.margrave.edge.plugins.module_utils._archive import unpa
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call
 from ansible_collections.margrave.edge.plugins.module_utils._compare import Drift
 from ansible_collections.margrave.edge.plugins.module_utils._containers import DEPLOYMENT
+from ansible_collections.margrave.edge.plugins.module_utils._cri import Images
 from ansible_collections.margrave.edge.plugins.module_utils._driver import Remains
 from ansible_collections.margrave.edge.plugins.module_utils._files import write_durable
 from ansible_collections.margrave.edge.plugins.module_utils._kubernetes import Cluster, key
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Folder
-from ansible_collections.margrave.edge.plugins.module_utils._policy import registry_of
 from ansible_collections.margrave.edge.plugins.module_utils._release import Part, Release
 from ansible_collections.margrave.edge.plugins.module_utils._request import Wanted
 
@@ -157,16 +156,19 @@ class HelmDriver:
         """Render the stored chart again, and hold it against the policy of now."""
         self._rendered(folder, release.release, release.namespace, part)
 
+    @property
+    def _images(self) -> Images:
+        return Images(self.call.programs, self.call.request.logins)
+
     def missing(self, release: Release) -> list[str]:
         """Images that are not here, where the node can tell."""
-        return _cri.missing(self.call.programs, release.references())
+        return self._images.missing(release.references())
 
     def fetch(self, release: Release) -> bool:
-        """Pull images where the node has crictl; elsewhere the kubelet does when it needs them."""
+        """Pull images where the node has a way to; elsewhere the kubelet does later."""
         absent = self.missing(release)
         for reference in absent:
-            login = self.call.request.logins.get(registry_of(reference))
-            _cri.pull(self.call.programs, reference, login)
+            self._images.pull(reference)
         return bool(absent)
 
     # -- switching ----------------------------------------------------------------------------

@@ -70,7 +70,7 @@ class _Work:
                 self._pull(reference)
             except _OverError:
                 return
-            except EdgeError as error:
+            except (EdgeError, OSError) as error:
                 self.errors.append(error)
 
     def _pull(self, reference: str) -> None:

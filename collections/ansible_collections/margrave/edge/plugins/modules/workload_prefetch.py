@@ -17,8 +17,8 @@ description:
   - What runs is not touched; M(margrave.edge.workload_install) or M(margrave.edge.workload_update)
     with the same parameters then has nothing left to fetch.
   - One release is kept ready; making another one ready drops it, with its images.
-  - Images of V(helm) components are fetched where the node has C(crictl). Elsewhere the kubelet
-    fetches them when it starts pods, and RV(images) tells what that will be.
+  - Images of V(helm) components are fetched through containerd's C(ctr), or C(crictl), which takes
+    logins too. Without either the kubelet fetches them when it starts pods.
 author:
   - The Margrave contributors (@margrave)
 extends_documentation_fragment:
