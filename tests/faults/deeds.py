@@ -59,7 +59,7 @@ def _cut_link(ground: Ground) -> None:
     """The module ends its work while nobody can hear of it."""
     ground.lab.fail(ground.node, partition=True)
     ground.stops.go()
-    eventually(ground.is_waiting_for_node, 60, "the runner notices that the node is away")
+    eventually(ground.is_waiting_for_node, 180, "the runner notices that the node is away")
     ground.lab.heal(ground.node)
 
 
@@ -71,14 +71,14 @@ def _cut_power(ground: Ground) -> None:
 def _fill_disk(ground: Ground) -> None:
     ground.lab.fail(ground.node, disk_full=True)
     ground.stops.go()
-    eventually(lambda: ground.has_told("disk"), 60, "a full disk is told")
+    eventually(lambda: ground.has_told("disk"), 180, "a full disk is told")
     ground.lab.heal(ground.node)
 
 
 def _cut_registry(ground: Ground) -> None:
     ground.lab.fail(ground.node, registry=True)
     ground.stops.go()
-    eventually(lambda: ground.has_told("registry"), 90, "the registry's silence is told")
+    eventually(lambda: ground.has_told("registry"), 240, "the registry's silence is told")
     ground.lab.heal(ground.node)
 
 

@@ -111,7 +111,7 @@ class Ground:
         self.lab.heal(self.node)
         if (self.repository.tree / self._document).exists():
             self.want(None)
-        eventually(lambda: self.standing()[0] in ("", "DELETED"), 120, "the life is cleared away")
+        eventually(lambda: self.standing()[0] in ("", "DELETED"), 300, "the life is cleared away")
         clean(self.lab, self.node)
         self.lab.ssh(self.node, TIDY)
 
@@ -139,7 +139,7 @@ class Ground:
 
         try:
             # The end is told before the last process has gone home.
-            eventually(gone, 20, pause=0.3)
+            eventually(gone, 60, pause=0.3)
         except AssertionError:
             return found
         return []

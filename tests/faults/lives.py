@@ -14,7 +14,7 @@ from tests.faults.steps import STEPS, Deed
 from tests.support.clients import Client
 from tests.support.waiting import eventually
 
-LIMIT = 150  # seconds until an operation must have come to its end, faults and retries included
+LIMIT = 300  # seconds until an operation must have come to its end, faults and retries included
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ def _page(ground: Ground, course: Course) -> list[str]:
     client = Client(ground.lab.node(ground.node).address)
     wanted = course.ends[2]
     try:
-        eventually(lambda: client.ask() == wanted, 20)
+        eventually(lambda: client.ask() == wanted, 60)
     except AssertionError:
         return [f"the page answers {client.ask()}, not {wanted}"]
     return []

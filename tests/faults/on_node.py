@@ -32,7 +32,7 @@ STEPS = {
     "subprocess.Popen", "socket.connect",
 }  # fmt: skip
 # Nobody comes: the node is not left with a standing process.
-PATIENCE = 180
+PATIENCE = 600
 
 
 class Watch:

@@ -49,7 +49,7 @@ class Stops:
         draft.write_text(json.dumps(step.plan(act)))
         draft.rename(folder / "plan.json")
 
-    def wait(self, limit: float = 60) -> None:
+    def wait(self, limit: float = 240) -> None:
         """Return when a module has come there."""
         eventually(self._path(on_node.REACHED).exists, limit, "the module reaches the step", 0.01)
 

@@ -50,7 +50,7 @@ class RunnerProcess:
                 # Killed alone, as by the kernel: nothing of its group goes with it.
                 start_new_session=True,
             )
-        eventually(self.ready, 60, "the runner gets ready")
+        eventually(self.ready, 120, "the runner gets ready")
 
     def ready(self) -> bool:
         """Whether it answers; AssertionError when it has ended."""

@@ -95,13 +95,13 @@ def test_a_persons_push_is_on_the_node_a_moment_later(
     page = Client(lab.node(NODE).address)
     try:
         runner.add(NODE, lab.node(NODE).address, lab.key, lab.host_key(NODE))
-        eventually(lambda: page.ask() == "1.0.0", 90, "what is in the forge runs")
+        eventually(lambda: page.ask() == "1.0.0", 240, "what is in the forge runs")
         forge.add_webhook(name, f"{runner.url}/hooks/git", SECRET)
 
         person.work.deploy("1.1.0", component=components["1.1.0"], timeout="0m30s")
         commit = person.push()
 
-        eventually(lambda: page.ask() == "1.1.0", 90, "the push is on the node")
+        eventually(lambda: page.ask() == "1.1.0", 240, "the push is on the node")
         assert runner.status()["site"]["applied_commit"] == commit
         # Only now, and the poll is far: a forged one says nothing and changes nothing.
         forged = urllib.request.Request(f"{runner.url}/hooks/git", data=b"{}", method="POST")
@@ -112,7 +112,7 @@ def test_a_persons_push_is_on_the_node_a_moment_later(
         person.work.remove(f"deployments/harbor/{STOREFRONT}.yaml")
         person.push()
         eventually(
-            lambda: runner.placements(STOREFRONT)[NODE]["state"] == "DELETED", 90, "it is gone"
+            lambda: runner.placements(STOREFRONT)[NODE]["state"] == "DELETED", 240, "it is gone"
         )
     finally:
         runner.remove(NODE)
