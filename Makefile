@@ -70,6 +70,9 @@ bench: $(STAMP) ## measure against the bars of docs/quality.md; figures as JSON 
 	@bash .ci/system-packages lab
 	$(ROOT) $(BIN)/python -m bench.push_to_healthy
 	$(BIN)/python -m bench.poll
+	$(ROOT) $(BIN)/python -m bench.drift
+	$(ROOT) $(BIN)/python -m bench.gap
+	$(ROOT) $(BIN)/python -m bench.fleet
 
 ##@ Keep it
 lock: $(STAMP) ## write requirements/*.txt anew from pyproject.toml (needs uv)

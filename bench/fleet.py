@@ -1,0 +1,215 @@
+"""P2: one push changes an application on twenty nodes at once, beside two other ways to do it.
+
+All three change one variable of the storefront on the same nodes, in turns, each with a copy of its
+own on a port of its own; images are there already. Measured from the push until all are healthy:
+ours by the site runner, (a) a shell loop that copies and starts on all nodes in parallel over
+multiplexed SSH, (b) a plain playbook: facts, copy, `docker-compose up --wait`, one task after the
+other, with ansible-core's own modules and its default of five forks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Final
+
+from bench.figures import keep, summary
+from lab import Lab
+from tests.support.repository import STOREFRONT, Repository, storefront_component
+from tests.support.runner_process import RunnerProcess
+from tests.support.waiting import eventually
+
+RUNS: Final = 3
+LIMIT: Final = 900
+BARS: Final = {"loop": 1.3, "playbook": 3.0}
+COMPOSE: Final = """\
+services:
+  web:
+    image: registry.margrave.lab:5000/storefront-web:1.0.0
+    environment: {{GREETING: "${{GREETING}}"}}
+    ports: ["{port}:8000"]
+    healthcheck: {{test: ["CMD", "/bin/health"], interval: 1s, timeout: 5s, retries: 3}}
+    depends_on: {{cache: {{condition: service_healthy}}}}
+  cache:
+    image: registry.margrave.lab:5000/storefront-cache:1.0.0
+    healthcheck: {{test: ["CMD", "/bin/health"], interval: 1s, timeout: 5s, retries: 3}}
+"""
+UP: Final = "DOCKER_HOST=unix:///run/podman/podman.sock docker-compose -p {name} up -d --wait"
+# Every node at once; the script ends when the slowest is healthy.
+LOOP: Final = """\
+set -e
+for node in $NODES; do
+  ( scp $SSH -q compose.yaml .env root@$node:/root/loop/ &&
+    ssh $SSH root@$node "cd /root/loop && $UP" ) &
+done
+for job in $(jobs -p); do wait $job; done
+"""
+
+
+class Ours:
+    """A site runner without a controller; its end is what it would report."""
+
+    def __init__(self, lab: Lab, nodes: list[str], base: Path) -> None:
+        self.repository = Repository(base)
+        self.component = storefront_component(self.repository.tree, "1.0.0")
+        self.repository.push()
+        self.runner = RunnerProcess(base / "runner", str(self.repository.bare))
+        self.nodes = nodes
+        self.runner.start()
+
+        def add(node: str) -> None:
+            self.runner.add(node, lab.node(node).address, lab.key, lab.host_key(node))
+
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(add, nodes))
+
+    def change(self, greeting: str) -> None:
+        """Push another greeting and wait until it runs healthy everywhere."""
+        self.repository.deploy(
+            "1.0.0",
+            component=self.component,
+            greeting=greeting,
+            timeout="5m00s",
+            strategy={"batch": "all"},
+        )
+        commit = self.repository.push()
+        self.runner.hint()
+        eventually(lambda: self._is_through(commit), LIMIT, "all nodes are through", 0.05)
+
+    def _is_through(self, commit: str) -> bool:
+        told = self.runner.told(STOREFRONT)
+        ended = {
+            one["node"] for one in told if one["to"] == "INSTALLED" and one["commit"] == commit
+        }
+        return ended == set(self.nodes)
+
+
+class Loop:
+    """What somebody writes in an afternoon, with everything in parallel."""
+
+    def __init__(self, lab: Lab, nodes: list[str], base: Path) -> None:
+        self.folder = base / "loop"
+        self.folder.mkdir()
+        (self.folder / "compose.yaml").write_text(COMPOSE.format(port=8001))
+        options = f"-i {lab.key} -o UserKnownHostsFile={lab.known_hosts} -o ControlMaster=auto"
+        self.environment = {
+            **os.environ,
+            "NODES": " ".join(lab.node(node).address for node in nodes),
+            "SSH": f"{options} -o ControlPersist=600 -o ControlPath={base}/%C -o LogLevel=ERROR",
+            "UP": UP.format(name="loop"),
+        }
+        for node in nodes:
+            lab.ssh(node, "mkdir -p /root/loop")
+
+    def change(self, greeting: str) -> None:
+        """Write the variable and run the script."""
+        (self.folder / ".env").write_text(f"GREETING={greeting}\n")
+        run(["bash", "-c", LOOP], self.folder, self.environment)
+
+
+class Playbook:
+    """The same as tasks."""
+
+    def __init__(self, lab: Lab, nodes: list[str], base: Path) -> None:
+        self.folder = base / "playbook"
+        self.folder.mkdir()
+        (self.folder / "compose.yaml").write_text(COMPOSE.format(port=8002))
+        hosts = {node: {"ansible_host": lab.node(node).address} for node in nodes}
+        shared = f"-o UserKnownHostsFile={lab.known_hosts}"
+        login = {
+            "ansible_user": "root",
+            "ansible_ssh_private_key_file": str(lab.key),
+            "ansible_ssh_common_args": shared,
+        }
+        inventory = {"all": {"hosts": hosts, "vars": login}}
+        (self.folder / "inventory.yml").write_text(json.dumps(inventory))
+        copy = {"src": "{{ item }}", "dest": "/root/playbook/", "mode": "0644"}
+        tasks: list[dict[str, Any]] = [
+            {"ansible.builtin.file": {"path": "/root/playbook", "state": "directory"}},
+            {"ansible.builtin.copy": copy, "loop": ["compose.yaml", ".env"]},
+            {
+                "ansible.builtin.shell": {
+                    "cmd": UP.format(name="playbook"),
+                    "chdir": "/root/playbook",
+                }
+            },
+        ]
+        (self.folder / "site.yml").write_text(json.dumps([{"hosts": "all", "tasks": tasks}]))
+        self.environment = {
+            **os.environ,
+            "ANSIBLE_HOME": str(base / "home"),
+            "ANSIBLE_CONFIG": str(self.folder / "ansible.cfg"),
+        }
+        (self.folder / "ansible.cfg").touch()
+
+    def change(self, greeting: str) -> None:
+        """Write the variable and run the playbook."""
+        (self.folder / ".env").write_text(f"GREETING={greeting}\n")
+        program = str(Path(sys.executable).with_name("ansible-playbook"))
+        run([program, "-i", "inventory.yml", "site.yml"], self.folder, self.environment)
+
+
+def run(words: list[str], folder: Path, environment: dict[str, str]) -> None:
+    """A command that has to end well."""
+    done = subprocess.run(
+        words, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        sys.exit(
+            f"{words[0]} ended with {done.returncode}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
+        )
+
+
+def measure(lab: Lab, nodes: list[str], base: Path) -> dict[str, Any]:
+    """All three in turns, after one turn that counts for nothing."""
+    ours = Ours(lab, nodes, base)
+    ways = {"ours": ours, "loop": Loop(lab, nodes, base), "playbook": Playbook(lab, nodes, base)}
+    taken: dict[str, list[float]] = {name: [] for name in ways}
+    try:
+        for turn in range(RUNS + 1):
+            for name, way in ways.items():
+                begin = time.monotonic()
+                way.change(f"{name}{turn}")
+                if turn:
+                    taken[name].append(time.monotonic() - begin)
+    finally:
+        ours.runner.kill(signal.SIGTERM)
+    medians = {name: summary(seconds) for name, seconds in taken.items()}
+    mine = medians["ours"]["median"]
+    return {
+        "nodes": len(nodes),
+        **medians,
+        "ratio_to_loop": round(mine / medians["loop"]["median"], 2),
+        "faster_than_playbook": round(medians["playbook"]["median"] / mine, 2),
+        "bars": BARS,
+    }
+
+
+def main() -> None:
+    """Measure, print and keep; the lab goes afterwards: its nodes would slow the next bench."""
+    parser = argparse.ArgumentParser(prog="python -m bench.fleet", description=__doc__)
+    parser.add_argument("--lab", default="bench-fleet")
+    parser.add_argument("--nodes", type=int, default=20)
+    parser.add_argument("--keep", action="store_true", help="leave the lab up")
+    asked = parser.parse_args()
+    lab = Lab(asked.lab)
+    nodes = [f"fleet-{number:02}" for number in range(1, asked.nodes + 1)]
+    lab.up(nodes)
+    try:
+        with tempfile.TemporaryDirectory(prefix="margrave-fleet-") as base:
+            keep("fleet", measure(lab, nodes, Path(base)))
+    finally:
+        if not asked.keep:
+            lab.down()
+
+
+if __name__ == "__main__":
+    main()
