@@ -6,9 +6,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from flask import Blueprint, Response, render_template, request
+from werkzeug.exceptions import NotFound
 
 from controller.api import events
-from controller.api.problems import Problem, of_error
+from controller.api.problems import Problem, answer, of_error, of_http
 from controller.pages import (
     acting,
     activity,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from controller.parts import Parts
 
+PROGRAMS: Final = ("/api/", "/git/", "/hooks/", "/schemas/", "/static/")
 READ: Final = ("GET",)
 FORM: Final = ("GET", "POST")
 ACT: Final = ("POST",)
@@ -76,7 +78,14 @@ def blueprint(parts: Parts) -> Blueprint:
         made.add_url_rule(path, name, partial(frame.show, parts, view), methods=list(methods))
     made.register_error_handler(Problem, frame.refused)
     made.register_error_handler(MargraveError, lambda error: frame.refused(of_error(error)))
+    made.app_errorhandler(NotFound)(_nowhere)
     return made
+
+
+def _nowhere(error: NotFound) -> Response:
+    """An address that is none: people get a page, programs what the API answers."""
+    problem = of_http(error)
+    return answer(problem) if request.path.startswith(PROGRAMS) else frame.refused(problem)
 
 
 def _live(parts: Parts) -> Response:

@@ -86,6 +86,13 @@ def test_an_unknown_page_is_told_to_people_as_a_page(client: FlaskClient):
     assert answer.content_type == "application/problem+json"
 
 
+def test_an_address_that_is_none(client: FlaskClient):
+    """People get a page wherever they mistype; what is for programs stays problem details."""
+    for path, kind in (("/nothing", "text/html"), ("/api/v1/nothing", "application/problem+json")):
+        answer = client.get(path, headers=VIEWER)
+        assert (answer.status_code, answer.mimetype) == (404, kind)
+
+
 def test_nothing_is_inline_and_nothing_from_elsewhere(client, harbor: Runner, parts: Parts):
     """The pages keep the policy they are sent with."""
     uuid = _rolled_back(harbor, parts)
