@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from lab import Lab
-from lab.forge import Forge
+from lab.errors import NotPossibleHere
+from lab.forge import Forge, build
 from margrave import yaml_text
 from margrave.documents.deployment import read_deployment
 from tests.support.clients import Client
@@ -31,6 +32,10 @@ NODE = "depot-1"
 @pytest.fixture(scope="module")
 def forge(needs_lab: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forge]:
     """Gitea with a person and nothing else."""
+    try:
+        build()
+    except NotPossibleHere as error:
+        pytest.skip(str(error))
     made = Forge(tmp_path_factory.mktemp("forge"))
     made.start()
     yield made
