@@ -15,7 +15,7 @@ from margrave.findings import Finding, Severity
 from margrave.yaml_text import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from controller.catalog.trees import Entry, Tree
     from margrave.digest import File
@@ -38,6 +38,8 @@ class Package:
     description: dict[str, Any] = field(default_factory=dict)
     components: Mapping[str, bytes] = field(default_factory=dict)  # path to canonical archive
     findings: tuple[Finding, ...] = ()
+    mark: str = ""  # of every file in its folder; the same mark is the same package
+    known: str = ""  # its digest, where the contents are not at hand any more
 
     @property
     def usable(self) -> bool:
@@ -47,19 +49,43 @@ class Package:
     @property
     def digest(self) -> str:
         """Over everything that a deployment of it could use."""
+        if self.known:
+            return self.known
         parts = {path: digest.of_bytes(data) for path, data in self.components.items()}
         return digest.of_bytes(digest.canonical_json({"text": self.text, "components": parts}))
 
+    @property
+    def remembered(self) -> Package:
+        """The same without its contents: enough to know it again."""
+        return replace(self, text="", description={}, components={}, known=self.digest)
 
-def read_packages(tree: Tree) -> list[Package]:
-    """Every package below the tree, in the order of folders; broken ones with their findings."""
+
+def read_packages(
+    tree: Tree, unchanged: Callable[[str, str], Package | None] = lambda *_: None
+) -> list[Package]:
+    """Every package below the tree, in the order of folders; broken ones with their findings.
+
+    `unchanged` gives the package that a folder held when it had that mark: it is not read again.
+    """
     entries = {entry.path: entry for entry in tree.entries()}
     folders = [
         str(PurePosixPath(path).parent)
         for path in sorted(entries)
         if PurePosixPath(path).name == FILE
     ]
-    return [_read(folder if folder != "." else "", entries) for folder in folders]
+    found = []
+    for folder in ("" if one == "." else one for one in folders):
+        mark = _mark(folder, entries)
+        package = unchanged(folder, mark) or replace(_read(folder, entries), mark=mark)
+        found.append(package)
+    return found
+
+
+def _mark(folder: str, entries: Mapping[str, Entry]) -> str:
+    """Over all that the package can use: nothing of it lies outside of its folder."""
+    below = f"{folder}/" if folder else ""
+    inside = {path: one.mark for path, one in entries.items() if path.startswith(below)}
+    return digest.of_bytes(digest.canonical_json(inside))
 
 
 def _read(folder: str, entries: Mapping[str, Entry]) -> Package:

@@ -6,6 +6,7 @@ import logging
 import threading
 from dataclasses import asdict
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from controller.catalog import origin as origins
@@ -39,6 +40,7 @@ class Catalog:
         self._settings = settings
         self._clock = clock
         self._syncing = threading.Lock()  # two syncs of one source would fetch into one folder
+        self._read: dict[str, dict[str, Package]] = {}  # by source and folder, as last read
 
     def add(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Register a source; DocumentError for what is wrong in it, Conflict for a taken name."""
@@ -70,12 +72,24 @@ class Catalog:
         with self._syncing:
             try:
                 tree = origins.bring(origin, self._settings)
-                packages = read_packages(tree)
+                packages = read_packages(tree, partial(self._unchanged, name))
             except MargraveError as error:
                 with self._store.write() as session:
                     rows.sync_failed(session, name, str(error), self._clock())
                 raise
-            return self._keep(name, tree.commit, packages)
+            answer = self._keep(name, tree.commit, packages)
+            self._read[name] = {one.folder: one.remembered for one in packages}
+            return answer
+
+    def _unchanged(self, source: str, folder: str, mark: str) -> Package | None:
+        """What the folder held, if nothing in it has changed and it is stored as it was."""
+        known = self._read.get(source, {}).get(folder)
+        if known is None or known.mark != mark:
+            return None
+        with self._store.session() as session:
+            stored = rows.version_facts(session, known.app, known.version)
+        same = stored is not None and stored["digest"] == known.digest
+        return known if same and stored is not None and stored["source"] == source else None
 
     def sync_due(self) -> None:
         """Sync every source whose last sync is older than catalog.sync_interval."""
@@ -163,6 +177,10 @@ def _put(
         told = [*package.findings, changed] if known["source"] == source else [changed]
         rows.note_findings(session, known["id"], [one.as_dict() for one in told])
         return [changed]
+    as_stored = known and known["digest"] == package.digest and known["source"] == source
+    if known and as_stored and known["usable"] == package.usable:
+        rows.note_findings(session, known["id"], [one.as_dict() for one in package.findings])
+        return []
     values = {
         "app_id": package.app,
         "version": package.version,

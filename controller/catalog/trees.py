@@ -22,6 +22,7 @@ class Entry:
     path: str
     size: int
     read: Callable[[], File] | None
+    mark: str = ""  # another one whenever the content may be another
 
 
 class Tree(Protocol):
@@ -53,11 +54,13 @@ class FolderTree:
 
     def _entry(self, path: Path) -> Entry:
         name = path.relative_to(self.root).as_posix()
+        status = path.lstat()
+        # A content that is put back with its old time and size still has another change time.
+        mark = f"{status.st_mode} {status.st_ino} {status.st_mtime_ns} {status.st_ctime_ns}"
         if path.is_symlink() or not path.is_file():
-            return Entry(name, 0, None)
-        status = path.stat()
+            return Entry(name, 0, None, mark)
         executable = bool(status.st_mode & 0o100)
-        return Entry(name, status.st_size, lambda: File(path.read_bytes(), executable))
+        return Entry(name, status.st_size, lambda: File(path.read_bytes(), executable), mark)
 
 
 class GitTree:
@@ -81,8 +84,9 @@ class GitTree:
         about, _, path = line.partition("\t")
         mode, kind, oid, size = about.split()
         if kind != "blob" or mode == "120000":
-            return Entry(path, 0, None)
-        return Entry(path, int(size), lambda: File(self._blob(oid), mode == "100755"))
+            return Entry(path, 0, None, f"{mode} {oid}")
+        file = lambda: File(self._blob(oid), mode == "100755")  # noqa: E731 - as in a folder
+        return Entry(path, int(size), file, f"{mode} {oid}")
 
     def _blob(self, oid: str) -> bytes:
         data: bytes = self._repository.odb.stream(bytes.fromhex(oid)).read()

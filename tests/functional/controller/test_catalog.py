@@ -5,9 +5,11 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from controller.catalog import packages
 from controller.store import apps, catalog
 from margrave.errors import Conflict, DocumentError, NotFound
 from tests.support.registry import FakeRegistry
@@ -90,6 +92,40 @@ def test_changed_version_is_not_overwritten(works: Works, source: Path) -> None:
     assert [one["code"] for one in app["findings"]] == ["changed"]
     compose.write_text(compose.read_text().removesuffix("# another\n"))
     assert works.catalog.sync("own")["findings"] == []
+
+
+def test_only_what_changed_is_read(
+    works: Works, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second sync reads the packages whose files changed, in folders as in Git, and no other."""
+    read: list[str] = []
+    whole = packages._read
+
+    def counted(folder: str, entries: Any) -> Any:
+        read.append(folder)
+        return whole(folder, entries)
+
+    monkeypatch.setattr(packages, "_read", counted)
+    git(source, "init", "-q", "-b", "main")
+    git(source, "add", ".")
+    git(source, "commit", "-qm", "Apps")
+    git(tmp_path, "clone", "-q", "--bare", str(source), str(tmp_path / "bare.git"))
+    works.catalog.add({"name": "folder", "url": str(source)})
+    first = works.catalog.sync("folder")
+    assert len(read) == 3
+    assert works.catalog.sync("folder") == first
+    assert len(read) == 3
+    works.catalog.remove("folder")
+    works.catalog.add({"name": "bare", "url": str(tmp_path / "bare.git")})
+    works.catalog.sync("bare")
+    read.clear()
+    compose = source / "storefront" / "1.1.0" / "compose" / "compose.yaml"
+    compose.write_text(compose.read_text() + "# another\n")
+    git(source, "commit", "-qam", "Change what is published")
+    git(source, "push", "-q", str(tmp_path / "bare.git"), "main")
+    assert [one["code"] for one in works.catalog.sync("bare")["findings"]] == ["changed"]
+    assert read == ["storefront/1.1.0"]
+    assert listed(works) == {"storefront": ["1.2.0", "1.1.0", "1.0.0"]}
 
 
 @pytest.mark.parametrize(
