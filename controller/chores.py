@@ -54,8 +54,7 @@ class Chores:
         kept, now = self._parts.settings.retention, self._parts.clock()
         ages = (kept.events, kept.logs, kept.deleted)
         horizon = Horizon(*(now - timedelta(seconds=durations.seconds(age)) for age in ages))
-        with self._parts.store.write() as session:
-            retention.sweep(session, horizon)
+        retention.sweep(self._parts.store, horizon)
 
     def stop(self) -> None:
         """End every stream and let every chore finish the step it is at."""

@@ -13,7 +13,7 @@ from sqlalchemy import create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.orm import Session
 
-from controller.store import copying, schema
+from controller.store import copying, schema, space
 from controller.store.sharing import Alone, Shared
 from margrave.errors import Refused
 
@@ -103,7 +103,23 @@ class Store:
     def migrate(self) -> None:
         """Bring the schema to this version; nothing happens when it is there already."""
         with self._sharing.alone("migrate"):
+            if not self.shared:
+                space.prepare(self._engine)
             schema.upgrade(self._engine)
+
+    def give_back(self) -> int:
+        """Give the disk what deleted rows have left, a little at a time; the pages given.
+
+        PostgreSQL's own autovacuum does it there.
+        """
+        given = 0
+        while not self.shared:
+            with self._lock:
+                some = space.give_back(self._engine)
+            given += some
+            if not some:
+                break
+        return given
 
     def schema_problem(self) -> str:
         """Why this version cannot serve on the database, or an empty text."""
