@@ -45,7 +45,7 @@ class Shop:
         """A fence of this deployment's runner, or of another one."""
         return {"fence": {"runner": runner or self.runner, "epoch": epoch, "seq": seq}}
 
-    def content(self, version: str, greeting: str = "hello", timeout: int = 15) -> dict[str, Any]:
+    def content(self, version: str, greeting: str = "hello", timeout: int = 60) -> dict[str, Any]:
         """Parameters of install and update for a version."""
         revision = sha256(f"{version} {greeting}".encode()).hexdigest()
         return {
