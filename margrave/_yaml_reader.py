@@ -46,8 +46,9 @@ class _Anchored:
 class Reader:
     """Reads one document; errors and warnings stand in it afterwards."""
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, most: int = COUNT_LIMIT) -> None:
         self.file = file
+        self._most = most
         self.errors: list[Finding] = []
         self.warnings: list[Finding] = []
         self._stack: list[_Open] = []
@@ -157,8 +158,8 @@ class Reader:
 
     def _counted(self, event: Any, more: int) -> None:
         self._count += more
-        if self._count > COUNT_LIMIT:
-            self._stop(event, f"holds more than {COUNT_LIMIT} values", "split it")
+        if self._count > self._most:
+            self._stop(event, f"holds more than {self._most} values", "split it")
 
     def _path(self) -> list[str | int]:
         """Where the reader stands."""

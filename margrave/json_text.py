@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from margrave import yaml_text
 from margrave.errors import DocumentError
 from margrave.findings import Finding
-from margrave.yaml_text import SIZE_LIMIT, Parsed
+from margrave.yaml_text import DOCUMENT, Limits, Parsed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,16 +38,16 @@ class ParsedJson(Parsed):
         return (self.text.count("\n", 0, at) + 1, at - line_start + 1)
 
 
-def parse(data: str | bytes, file: str = "") -> Parsed:
+def parse(data: str | bytes, file: str = "", limits: Limits = DOCUMENT) -> Parsed:
     """The one value of the text, or DocumentError."""
-    text = _decoded(data, file)
+    text = _decoded(data, file, limits.size)
     try:
         value = json.loads(
             text, object_pairs_hook=_pairs, parse_constant=_constant, parse_float=_float
         )
         if _SURROGATE.search(text):
             json.dumps(value, ensure_ascii=False).encode()
-        _check_depth(value)
+        _check_depth(value, limits.count)
     except json.JSONDecodeError as error:
         found = Finding("", f"is not JSON: {error.msg[0].lower()}{error.msg[1:]}", _cure(error.msg))
         raise DocumentError([found.at(file, error.lineno, error.colno)]) from error
@@ -63,18 +63,18 @@ def parse(data: str | bytes, file: str = "") -> Parsed:
     return ParsedJson(file, value, text)
 
 
-def parse_any(data: str | bytes, file: str = "") -> Parsed:
+def parse_any(data: str | bytes, file: str = "", limits: Limits = DOCUMENT) -> Parsed:
     """The same of a text that may be JSON or YAML, as its name or its first character tells."""
     begin = data[:64] if isinstance(data, str) else data[:64].decode("utf-8", "replace")
     looks_so = begin.lstrip("\ufeff \t\r\n")[:1] in ("{", "[")
     if file.endswith(".json") or (looks_so and not file.endswith((".yaml", ".yml"))):
-        return parse(data, file)
-    return yaml_text.parse(data, file)
+        return parse(data, file, limits)
+    return yaml_text.parse(data, file, limits)
 
 
-def _decoded(data: str | bytes, file: str) -> str:
-    if len(data) > SIZE_LIMIT:
-        raise _refused(file, f"is larger than {SIZE_LIMIT} bytes", "split it")
+def _decoded(data: str | bytes, file: str, most: int) -> str:
+    if len(data) > most:
+        raise _refused(file, f"is larger than {most} bytes", "split it")
     if isinstance(data, str):
         return data
     try:
@@ -107,13 +107,13 @@ def _float(text: str) -> float:
     return number
 
 
-def _check_depth(value: Any) -> None:
+def _check_depth(value: Any, most: int) -> None:
     """RecursionError where later walks would meet it, ValueError where they would take too long."""
     level, count, below = 0, 0, [value]
     while below:
         count += len(below)
-        if count > yaml_text.COUNT_LIMIT:
-            raise ValueError(f"holds more than {yaml_text.COUNT_LIMIT} values | split it")
+        if count > most:
+            raise ValueError(f"holds more than {most} values | split it")
         level += 1
         if level > _DEPTH:
             raise RecursionError

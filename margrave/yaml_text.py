@@ -26,7 +26,18 @@ if TYPE_CHECKING:
 # A deployment is a few KiB, a large description some hundred: this stops what is no document.
 SIZE_LIMIT: Final = 512 * 1024
 
-__all__ = ["COUNT_LIMIT", "DEPTH_LIMIT", "SIZE_LIMIT", "Parsed", "dump", "parse"]
+__all__ = ["COUNT_LIMIT", "DEPTH_LIMIT", "SIZE_LIMIT", "Limits", "Parsed", "dump", "parse"]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much a text may hold; a reader of lists that grow with a site allows more."""
+
+    size: int = SIZE_LIMIT  # bytes
+    count: int = COUNT_LIMIT  # keys and values
+
+
+DOCUMENT: Final = Limits()
 
 
 @dataclass
@@ -66,10 +77,10 @@ class Parsed:
         return Finding(pointer(path), message, cure, code).at(self.file, line, column)
 
 
-def parse(text: str | bytes, file: str = "") -> Parsed:
+def parse(text: str | bytes, file: str = "", limits: Limits = DOCUMENT) -> Parsed:
     """The one document of the text, or DocumentError."""
-    decoded = _decoded(text, file)
-    reader = Reader(file)
+    decoded = _decoded(text, file, limits.size)
+    reader = Reader(file, limits.count)
     try:
         value = reader.read(yaml.CSafeLoader(decoded))
     except yaml.MarkedYAMLError as error:
@@ -110,10 +121,10 @@ def _text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
 _Dumper.add_representer(str, _text)
 
 
-def _decoded(text: str | bytes, file: str) -> str:
-    if len(text) > SIZE_LIMIT:
+def _decoded(text: str | bytes, file: str, most: int) -> str:
+    if len(text) > most:
         raise DocumentError(
-            [Finding("", f"is larger than {SIZE_LIMIT} bytes", "split it").at(file, 1, 1)]
+            [Finding("", f"is larger than {most} bytes", "split it").at(file, 1, 1)]
         )
     try:
         if isinstance(text, str):

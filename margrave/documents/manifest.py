@@ -15,6 +15,7 @@ from margrave.documents._reading import Part
 from margrave.documents._walk import EACH, mapping, repeated, texts, walk
 from margrave.documents.generations import Kind
 from margrave.findings import Finding
+from margrave.yaml_text import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 # Margo's property names are kept as they are written: fields are the document's words.
 # ruff: noqa: N815
 
+# A reference is some 250 bytes and ten values: room for the ten thousand deployments of a large
+# client. One that needs more is better off as two.
+LIMITS: Final = Limits(size=4 * 1024 * 1024, count=150_000)
 MEDIA_TYPE: Final = "application/vnd.margo.manifest.v1+json"
 BUNDLE_TYPE: Final = "application/vnd.margo.bundle.v1+tar+gzip"
 
@@ -91,7 +95,7 @@ class Manifest:
 
 def read_manifest(data: bytes | str, file: str = "") -> Manifest:
     """The checked manifest, or DocumentError with every finding."""
-    parsed = json_text.parse_any(data, file)
+    parsed = json_text.parse_any(data, file, LIMITS)
     part = checked(parsed, ManifestPart, _rules, Kind.MANIFEST)
     exact = data.encode() if isinstance(data, str) else data
     return Manifest(part, parsed.value, digest.of_bytes(exact))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 import pytest
 
 from margrave.documents.manifest import make_manifest, read_manifest
 from margrave.errors import DocumentError
+from margrave.yaml_text import dump
 from tests.unit.margrave.margo_making import DIGEST, ID, as_json, documents, manifest
 
 if TYPE_CHECKING:
@@ -53,6 +55,20 @@ def test_only_a_greater_version_is_adopted() -> None:
         finding = read.not_after(adopted)
         assert finding is not None
         assert finding.code == "rollback"
+
+
+@pytest.mark.parametrize("as_text", ["json", "yaml"])
+def test_a_large_client_has_a_large_manifest(as_text: str) -> None:
+    """Ten thousand deployments are read; a document of that size would be refused."""
+    value = manifest()
+    one = value["deployments"][0]
+    ids = [str(UUID(int=number + 2**120)) for number in range(10_000)]
+    value["deployments"] = [
+        {**one, "deploymentId": ident, "url": one["url"].replace(ID, ident)} for ident in ids
+    ]
+    text = json.dumps(value) if as_text == "json" else dump(value)
+
+    assert len(read_manifest(text, f"m.{as_text}").deployments) == 10_000
 
 
 BROKEN: dict[str, tuple[Callable[[Any], object], str]] = {
