@@ -46,6 +46,8 @@ def programs() -> Path | None:
 def build(progress: Callable[[str], None] = lambda _: None) -> Path:
     """Build what is not built yet; minutes, once for each version."""
     folder = _folder()
+    if folder.is_dir():
+        return folder
     with held(LOCK):
         if not folder.is_dir():
             if shutil.which("go", path=environment()["PATH"]) is None:
