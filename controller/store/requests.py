@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, insert, select, tuple_
 
-from controller.store import deployments, events, facts
+from controller.store import deployments, events, facts, turns
 from controller.store.aggregate import settle
 from controller.store.freshness import Moment
 from controller.store.models import Deployment, Request, RequestDeployment
@@ -125,10 +125,12 @@ def next_queued(session: Session, but: Iterable[str] = ()) -> dict[str, Any] | N
         select(Request)
         .where(Request.state == RequestState.QUEUED, Request.id.not_in(list(but)))
         .order_by(Request.rank, Request.number)
-        .limit(1)
+        .limit(turns.LOOKED_AT)
     )
-    row = session.scalar(query)
-    return as_work(session, row) if row else None
+    rows = session.scalars(query).all()
+    if not rows:
+        return None
+    return as_work(session, turns.pick(session, [one for one in rows if one.rank == rows[0].rank]))
 
 
 def as_work(session: Session, row: Request) -> dict[str, Any]:

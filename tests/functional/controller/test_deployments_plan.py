@@ -201,3 +201,21 @@ def test_a_plan_says_which_window_it_waits_for(works: Works) -> None:
     works.sites.change("harbor", {"windows": [{"cron": "0 * * * *", "duration": "2h"}]}, ADA)
     (site,) = works.admission.plan({**body, "windows": [night]}, ADA)["sites"]
     assert site["nodes"][0]["waiting"] == waiting
+
+
+def test_no_site_waits_behind_the_flood_of_another(works: Works) -> None:
+    """One after the other where two sites want something; each site in its own order."""
+    works.sites.create({"name": "depot"}, ADA)
+    order = {}
+    for name, site in (("a", "harbor"), ("b", "harbor"), ("c", "harbor"), ("d", "depot")):
+        body = {"app": "shop", "name": name, "targets": {"sites": [site]}}
+        more = {"parameters": {"port": 8000 + len(order)}}
+        order[works.admission.create({**body, **more}, ADA)["id"]] = name
+    urgent = {"app": "shop", "name": "u", "targets": {"sites": ["harbor"]}, "priority": "urgent"}
+    urgent |= {"reason": "line stands still", "parameters": {"port": 9000}}
+    order[works.admission.create(urgent, ADA)["id"]] = "u"
+    told = []
+    while works.publisher.publish_next():
+        done = [one for one in order if works.request({"id": one})["state"] == "published"]
+        told += [order[one] for one in done if order[one] not in told]
+    assert told == ["u", "d", "a", "b", "c"]

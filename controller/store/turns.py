@@ -1,0 +1,63 @@
+"""Whose turn it is among what waits: no site waits behind the flood of another."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from sqlalchemy import func, select
+
+from controller.store.models import Request, RequestDeployment
+from controller.store.words import OPEN
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy.orm import Session
+
+# A look at a few is enough to let somebody else in between, and costs the same in any queue.
+LOOKED_AT: Final = 20
+REMEMBERED: Final = 20  # requests that were served last
+
+
+def pick(session: Session, waiting: Sequence[Request]) -> Request:
+    """One of those that wait, in their order: of a site that was served least of late.
+
+    What concerns the same site keeps its order: a change builds on the one before it.
+    """
+    if len(waiting) == 1:
+        return waiting[0]
+    sites = _sites(session, [row.number for row in waiting])
+    served = _served(session, {site for some in sites.values() for site in some})
+    before: set[str] = set()
+    free = []
+    for row in waiting:
+        own = sites.get(row.number, set())
+        if not own & before:
+            free.append(row)
+        before |= own
+    return min(
+        free,
+        key=lambda row: (
+            min((served[site] for site in sites.get(row.number, ())), default=0),
+            row.number,
+        ),
+    )
+
+
+def _sites(session: Session, numbers: Sequence[int]) -> dict[int, set[str]]:
+    query = select(RequestDeployment.request, RequestDeployment.site).distinct()
+    found: dict[int, set[str]] = {}
+    for number, site in session.execute(query.where(RequestDeployment.request.in_(numbers))):
+        found.setdefault(number, set()).add(site)
+    return found
+
+
+def _served(session: Session, sites: set[str]) -> Counter[str]:
+    """How often each site was served by the newest requests that left the queue."""
+    last = select(Request.number).where(Request.state.not_in(OPEN))
+    last = last.order_by(Request.number.desc()).limit(REMEMBERED)
+    query = select(RequestDeployment.site, func.count(RequestDeployment.request.distinct()))
+    query = query.where(RequestDeployment.request.in_(last))
+    rows = session.execute(query.group_by(RequestDeployment.site))
+    return Counter({site: number for site, number in rows if site in sites})
