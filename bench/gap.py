@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-import time
 import uuid
 from itertools import pairwise
 from pathlib import Path
@@ -39,7 +38,8 @@ def change(ground: Ground, version: str, ends: str, outcome: str = "succeeded") 
         # Its last outcome may be the same: it has to begin first.
         eventually(lambda: ground.standing()[0] != "INSTALLED", LIMIT, f"{version} begins", 0.01)
         eventually(lambda: ground.standing() == wanted, LIMIT, f"{version} ends {outcome}", 0.05)
-        time.sleep(1)  # what comes after the end counts too
+        # What comes after the end counts too: healthy inside is not yet answering outside.
+        eventually(lambda: client.answers[-1].version == ends, LIMIT, f"{ends} answers", PAUSE)
     seen = [one.version for one in client.answers if one.version is not None]
     return {
         "gap": client.longest_gap(),
