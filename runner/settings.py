@@ -116,6 +116,7 @@ class Execute(Section):
     """How many nodes are worked on at once."""
 
     forks: int = Field(20, ge=1, le=500, description="how many nodes are worked on at once")
+    per_node: int = Field(8, ge=1, le=100, description="operations at once on one node")
 
 
 class Secrets(Section):

@@ -81,6 +81,7 @@ class Work:
             observer=self.observer,
             operations=self.operations,
             release_of=secrets.release_of,
+            per_node=settings.execute.per_node,
             is_active=lambda node, now: ground.status_at(node, now) is NodeStatus.ACTIVE,
         )
         self.reconciler = Reconciler(parts, ground.clock, self.woken, ground.instruments)

@@ -17,9 +17,11 @@ from runner.reconcile.beginning import new_placement
 from runner.reconcile.observe import Observer
 from runner.reconcile.operations import Operations
 from runner.reconcile.outcomes import Again, Done, Outcome, Waiting
+from runner.reconcile.turns import in_turn
 from runner.reconcile.watch import Watch
 from runner.source import Desired
 from runner.store import (
+    OperationState,
     Placement,
     Store,
     Transaction,
@@ -43,6 +45,7 @@ class Parts:
     operations: Operations
     release_of: view.ReleaseOf
     is_active: view.IsActive
+    per_node: int = 8  # operations at once on one node
 
 
 @dataclass
@@ -86,7 +89,10 @@ def observe(tick: Tick) -> Outcome:
 
 def plan(tick: Tick) -> Outcome:
     """Decide, as a pure function of what is known at this moment."""
-    tick.plan = planner.plan(_view(tick))
+    with tick.parts.store.read() as tx:
+        unfinished = operations.unfinished(tx)
+    at_work = [one.node for one in unfinished if one.state is OperationState.RUNNING]
+    tick.plan = in_turn(planner.plan(_view(tick)), at_work, tick.parts.per_node)
     later = tick.plan.next_look
     return Done() if later is None else Waiting("the next look", later)
 
