@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gc
+import json
 import logging
 import threading
 from typing import TYPE_CHECKING, Any, Final
 
+from gunicorn import util  # type: ignore[import-untyped]
 from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]
 from gunicorn.workers.gthread import ThreadWorker  # type: ignore[import-untyped]
 
@@ -27,6 +29,28 @@ LOG = logging.getLogger(__name__)
 SPARE_THREADS: Final = 16  # beyond the streams, so that they never starve /healthz
 COLLECT_AFTER: Final = 20_000  # new objects: a batch of reports makes ten thousand
 GRACE: Final = 25  # seconds for requests in progress when asked to stop
+
+
+def write_problem(sock: Any, status: int, title: str, words: str) -> None:
+    """What gunicorn refuses before it reaches the application, in the shape of all refusals."""
+    body = {
+        "type": "about:blank",
+        "title": title,
+        "status": status,
+        "detail": words[:200] or "the request cannot be answered",
+        "cure": "send HTTP/1.1 with an address and headers of 8 KiB at most",
+        "errors": [],
+        "request_id": "",
+    }
+    data = json.dumps(body).encode()
+    head = (
+        f"HTTP/1.1 {status} {title}\r\nConnection: close\r\n"
+        f"Content-Type: application/problem+json\r\nContent-Length: {len(data)}\r\n\r\n"
+    )
+    util.write_nonblock(sock, head.encode("latin-1") + data)
+
+
+util.write_error = write_problem  # gunicorn has no door for it, and would answer HTML
 
 
 class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
@@ -107,6 +131,7 @@ def options(settings: ControllerSettings) -> dict[str, Any]:
         "graceful_timeout": GRACE,
         "timeout": 60,
         "keepalive": 15,
+        "limit_request_line": 8190,
         "loglevel": "warning",
         "proc_name": "margrave-controller",
         "control_socket_disable": True,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import socket
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import schemathesis
@@ -51,6 +54,29 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fuzzed]:
 # Who may do what has tests of its own too: here each request has the token that it needs.
 OPEN = {**document(ROUTES, DOORS), "security": []}
 api = schemathesis.openapi.from_dict(OPEN).exclude(path_regex=STREAMS)
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        (f"GET /{'x' * 9000} HTTP/1.1\r\nHost: a\r\n\r\n", 414),
+        ("ZORK\r\n\r\n", 400),
+        ("GET / HTTP/1.1\r\nHost: a\r\nBad Header: x\r\n\r\n", 400),
+        (f"GET / HTTP/1.1\r\nHost: a\r\nX: {'x' * 9000}\r\n\r\n", 431),
+    ],
+    ids=["long address", "no HTTP", "no header", "long header"],
+)
+def test_what_is_no_http_is_a_problem_too(running: Fuzzed, sent: str, status: int) -> None:
+    """What never reaches the application is refused in the same shape, with a cure."""
+    address = urlsplit(running.url)
+    assert address.hostname and address.port
+    with socket.create_connection((address.hostname, address.port), timeout=PATIENCE) as line:
+        line.sendall(sent.encode())
+        told = b"".join(iter(lambda: line.recv(65536), b"")).decode()
+    head, _, body = told.partition("\r\n\r\n")
+    assert head.startswith(f"HTTP/1.1 {status} ")
+    assert "Content-Type: application/problem+json" in head
+    assert json.loads(body)["status"] == status and json.loads(body)["cure"]
 
 
 def _examples(number: int) -> Any:
