@@ -145,32 +145,45 @@
 
   const listen = () => {
     let lost = false;
-    const stream = new EventSource("/live?last_event_id=" + body.dataset.newest);
+    let stream = null;
+    let ended = false;
     const now = (word) => {
       state = word;
       say(word);
       tabs.postMessage({ state });
     };
-    stream.onopen = () => {
-      if (lost) soon();
-      lost = false;
-      now("on");
+    const connect = () => {
+      if (ended) return;
+      stream = new EventSource("/live?last_event_id=" + body.dataset.newest);
+      stream.onopen = () => {
+        if (lost) soon();
+        lost = false;
+        now("on");
+      };
+      stream.onerror = () => {
+        lost = true;
+        now("off");
+        if (stream.readyState !== EventSource.CLOSED) return;
+        // A refused stream (too many are open, it is just stopping, signed out) is not tried again
+        // by the browser itself; who is signed out learns it from looking.
+        soon();
+        setTimeout(connect, 3000);
+      };
+      for (const kind of kinds) {
+        stream.addEventListener(kind, (event) => {
+          const told = { kind, data: JSON.parse(event.data) };
+          hear(told);
+          tabs.postMessage(told);
+        });
+      }
     };
-    stream.onerror = () => {
-      lost = true;
-      now("off");
-      // A refused stream (too many are open, or signed out) is not retried by the browser itself.
-      if (stream.readyState === EventSource.CLOSED) setTimeout(() => location.reload(), 15000);
+    const close = () => {
+      ended = true;
+      stream.close();
     };
-    for (const kind of kinds) {
-      stream.addEventListener(kind, (event) => {
-        const told = { kind, data: JSON.parse(event.data) };
-        hear(told);
-        tabs.postMessage(told);
-      });
-    }
-    window.addEventListener("pagehide", () => stream.close());
-    return stream;
+    connect();
+    window.addEventListener("pagehide", close);
+    return { close };
   };
   if (navigator.locks) {
     // Who holds the lock listens for all; when that tab is closed the next one takes over.

@@ -1,0 +1,159 @@
+"""Pages for everybody: axe-core finds nothing to complain of on any of them, light or dark."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+from tests.integration.browser.conftest import complaints
+from tests.integration.browser.fleet import text
+from tests.integration.browser.pages import lived_in
+from tests.integration.browser.screenshots import scheme
+from tests.support.waiting import eventually
+
+if TYPE_CHECKING:
+    from selenium import webdriver
+
+    from tests.integration.browser.fleet import Fleet
+
+pytestmark = pytest.mark.browser
+
+AXE = "4.14.0"
+DIGEST = "20c09fe157a8a34a30e241aaa1fcdade657734f08ab379ecfbeb7d45cc46e878"
+# One page for each thing that is drawn; the others are made of the same.
+EACH_KIND = (
+    "overview", "deployments", "rolled-back", "compare", "update", "deploy", "app", "sources",
+    "site", "node", "activity", "request", "settings",
+)  # fmt: skip
+ALL_COLOURS = {"overview", "rolled-back", "compare", "settings"}
+# All of WCAG 2.2 AA and axe's best practices; of the dark form only what differs: its colours.
+WHOLE = "{resultTypes: ['violations']}"
+COLOURS = "{runOnly: ['color-contrast'], resultTypes: ['violations']}"
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """axe-core's script, kept in the user's cache; without a registry the test skips."""
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "margrave/axe"
+    script = home / "package/axe.min.js"
+    if not script.exists():
+        home.mkdir(parents=True, exist_ok=True)
+        pack = ["npm", "pack", "--silent", f"axe-core@{AXE}"]
+        try:
+            done = subprocess.run(pack, cwd=home, capture_output=True, text=True, timeout=300)
+        except OSError:
+            pytest.skip("npm is not installed")
+        if done.returncode != 0:
+            pytest.skip("npm cannot reach a registry")
+        archive = home / done.stdout.split()[-1]
+        subprocess.run(["tar", "xzf", str(archive), "package/axe.min.js"], cwd=home, check=True)
+    found = script.read_bytes()
+    assert hashlib.sha256(found).hexdigest() == DIGEST
+    return found.decode()
+
+
+def _violations(browser: webdriver.Chrome, options: str) -> str:
+    script = (
+        f"axe.run(document, {options}).then(found => found.violations.map(one => one.id + ': ' +"
+        " one.nodes.slice(0, 3).map(node => node.html.slice(0, 160)).join(' | ')).join('; '))"
+    )
+    return str(_evaluated(browser, script))
+
+
+def _evaluated(browser: webdriver.Chrome, script: str) -> Any:
+    # By the debugger's door: the page's own policy lets no script in, and is not to be widened.
+    asked = {"expression": script, "awaitPromise": True, "returnByValue": True}
+    answer: dict[str, Any] = browser.execute_cdp_cmd("Runtime.evaluate", asked)
+    assert "exceptionDetails" not in answer, answer
+    return answer["result"].get("value")
+
+
+@pytest.fixture(scope="session")
+def pages(fleet: Fleet) -> dict[str, str]:
+    """Every page, of a fleet that was lived in."""
+    return lived_in(fleet)
+
+
+def _check(browser: webdriver.Chrome, url: str, axe: str, *, dark: bool) -> str:
+    """What is wrong with a page: by day with all rules, by night with those of colour."""
+    browser.get(url)
+    scheme(browser, "light")
+    _evaluated(browser, f"{axe}; true")
+    found = _violations(browser, WHOLE)
+    if dark:
+        scheme(browser, "dark")
+        found += _violations(browser, COLOURS)
+    return found
+
+
+def _check_all(
+    browser: webdriver.Chrome, fleet: Fleet, axe: str, light: dict[str, str], dark: set[str]
+) -> None:
+    try:
+        found = {
+            name: _check(browser, fleet.controller.url + path, axe, dark=name in dark)
+            for name, path in light.items()
+        }
+    finally:
+        scheme(browser, "")
+    # One of the pages is one that is not there, and the browser says so.
+    assert [one for one in complaints(browser) if "404" not in one] == []
+    assert {name: told for name, told in found.items() if told} == {}
+
+
+def test_no_kind_of_page_shuts_anybody_out(
+    browser: webdriver.Chrome, fleet: Fleet, axe: str, pages: dict[str, str]
+) -> None:
+    """A page of each kind, and by night those that have all the colours."""
+    _check_all(browser, fleet, axe, {name: pages[name] for name in EACH_KIND}, ALL_COLOURS)
+
+
+@pytest.mark.full
+def test_no_page_shuts_anybody_out(
+    browser: webdriver.Chrome, fleet: Fleet, axe: str, pages: dict[str, str]
+) -> None:
+    """Every page, by day and by night."""
+    _check_all(browser, fleet, axe, pages, set(pages))
+
+
+def test_all_of_it_by_keyboard(browser: webdriver.Chrome, fleet: Fleet) -> None:
+    """The first stop leads past the head, what has the focus is seen, Escape closes a menu."""
+    browser.get(f"{fleet.controller.url}/sites/harbor")
+    body = browser.find_element(By.TAG_NAME, "body")
+    body.send_keys(Keys.TAB)
+    first = browser.switch_to.active_element
+    assert first.text == "Skip to content"
+    assert browser.execute_script("return arguments[0].getBoundingClientRect().left >= 0", first)
+    first.send_keys(Keys.ENTER)
+    eventually(
+        lambda: browser.execute_script("return document.activeElement.id") == "main", 30, "there"
+    )
+    menu = browser.find_element(By.CSS_SELECTOR, "#pause summary")
+    menu.send_keys(Keys.ENTER)
+    eventually(lambda: "Pause the site" in text(browser, "#pause"), 30, "the menu is open")
+    browser.find_element(By.NAME, "reason").send_keys(Keys.ESCAPE)
+    eventually(lambda: "Pause the site" not in text(browser, "#pause"), 30, "and closed")
+    assert browser.switch_to.active_element.tag_name == "summary"
+
+
+def test_nothing_is_wider_than_a_phone(browser: webdriver.Chrome, fleet: Fleet) -> None:
+    """At 390 pixels no page has to be moved sideways; tables scroll for themselves."""
+    device = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", device)
+    try:
+        wide = []
+        for path in ("/", "/deployments", "/deploy?app=kiosk", "/sites/harbor", "/settings"):
+            browser.get(fleet.controller.url + path)
+            width = browser.execute_script("return document.documentElement.scrollWidth")
+            if width > 390:
+                wide.append((path, width))
+        assert wide == []
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
