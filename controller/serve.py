@@ -13,8 +13,6 @@ from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]
 from gunicorn.workers.gthread import ThreadWorker  # type: ignore[import-untyped]
 
 from controller import logs
-from controller.app import assemble, create_app
-from controller.chores import Chores
 from margrave.errors import MargraveError
 
 if TYPE_CHECKING:
@@ -22,6 +20,7 @@ if TYPE_CHECKING:
 
     from flask import Flask
 
+    from controller.chores import Chores
     from controller.settings import ControllerSettings
 
 LOG = logging.getLogger(__name__)
@@ -83,7 +82,13 @@ class Server(BaseApplication):  # type: ignore[misc]
         self.cfg.set("worker_exit", lambda _server, _worker: self._end())
 
     def load(self) -> Flask:
-        """Made in the worker: threads and database connections do not survive a fork."""
+        """Made in the worker: threads and database connections do not survive a fork.
+
+        What it is made of is loaded here too: the process that only watches the worker stays small.
+        """
+        from controller.app import assemble, create_app
+        from controller.chores import Chores
+
         parts = assemble(self._settings)
         problem = parts.store.schema_problem()
         if problem:

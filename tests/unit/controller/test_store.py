@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine
 
-from controller.store import Store, documents, facts
+from controller.store import Store, documents, facts, schema
 from controller.store.columns import Base
 from controller.store.documents import Accepted
 
@@ -37,6 +38,12 @@ def test_migrations_make_the_mapped_schema(store: Store) -> None:
         assert compare_metadata(context, Base.metadata) == []
     engine.dispose()
     assert store.schema_problem() == ""
+
+
+def test_the_newest_schema_is_the_last_migration() -> None:
+    """What a database is compared with is what Alembic would bring it to."""
+    scripts = Path(schema.__file__).parent / "migrations"
+    assert ScriptDirectory(str(scripts)).get_current_head() == schema.NEWEST
 
 
 def test_empty_database_is_a_problem(tmp_path: Path) -> None:
