@@ -13,9 +13,10 @@ from runner.app.line import Line
 from runner.app.work import Work
 from runner.desk import Desk
 from runner.instruments import BEATS, WEBHOOKS
-from runner.nodes import Came, Onboard, beacon_file
+from runner.nodes import Came, beacon_file
+from runner.nodes.later import Later
 from runner.outbox.client import Controller
-from runner.ports import Clock, Executor, utc_now
+from runner.ports import Clock, Executor, Onboarding, utc_now
 from runner.reconcile.outcomes import told
 from runner.settings import RunnerSettings
 from runner.web import admin, beats, hooks, public
@@ -69,7 +70,7 @@ def build(
     work = Work(ground)
     controller = _controller(settings)
     line = Line(ground, work, controller) if controller else None
-    onboarding = _onboarding(ground)
+    onboarding = Later(lambda: _onboarding(ground))
     desk = Desk(
         ground.store, work.reconciler, work.observer, work.git.hint, onboarding, ground.beacon
     )
@@ -118,7 +119,10 @@ def _controller(settings: RunnerSettings) -> Controller | None:
     return Controller(given.url, settings.site.name, given.token, str(given.ca_file or ""))
 
 
-def _onboarding(ground: Ground) -> Onboard:
+def _onboarding(ground: Ground) -> Onboarding:
+    # Here, because of what Later says.
+    from runner.nodes.onboard import Onboard
+
     return Onboard(
         nodes=ground.nodes,
         executor=ground.executor,

@@ -8,6 +8,5 @@ handed in), Ansible, deciding what runs where.
 from runner.nodes.beats import Beats, Came, News
 from runner.nodes.freshness import freshness, with_beacon
 from runner.nodes.keys import own_key
-from runner.nodes.onboard import Onboard
 
-__all__ = ["Beats", "Came", "News", "Onboard", "freshness", "own_key", "with_beacon"]
+__all__ = ["Beats", "Came", "News", "freshness", "own_key", "with_beacon"]

@@ -9,9 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-import alembic.command
-from alembic.config import Config
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Engine, create_engine, event, inspect
 from sqlalchemy.pool import QueuePool
 
 from margrave.errors import Refused
@@ -70,7 +68,23 @@ class Store:
         """Close the file; the write-ahead log is folded in."""
         self._engine.dispose()
 
+    def _is_newest(self) -> bool:
+        with self.read() as transaction:
+            tables = inspect(transaction.connection).get_table_names()
+            if "alembic_version" not in tables:
+                return False
+            found = transaction.connection.exec_driver_sql(
+                "select version_num from alembic_version"
+            ).scalar()
+        return found == newest()
+
     def _migrate(self) -> None:
+        if self._is_newest():
+            return
+        # Here, because it holds ten megabytes that a runner with nothing to migrate never needs.
+        import alembic.command
+        from alembic.config import Config
+
         config = Config()
         config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
         with self.write() as transaction:
@@ -82,6 +96,12 @@ class Store:
                     f"{self.path}: was written by a newer version: {error}",
                     "start that version, or give this one a state folder of its own",
                 ) from error
+
+
+def newest() -> str:
+    """The revision that the migrations lead to: their files are numbered."""
+    files = (Path(__file__).parent / "migrations" / "versions").glob("[0-9]*.py")
+    return max(path.name.partition("_")[0] for path in files)
 
 
 def _engine(path: Path) -> Engine:

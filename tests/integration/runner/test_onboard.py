@@ -12,7 +12,7 @@ from lab import Lab
 from margrave.errors import Conflict, NotFound, Refused, Unreachable
 from margrave.secret import Secret
 from runner.execute import AnsibleExecutor
-from runner.nodes import Onboard
+from runner.nodes.onboard import Onboard
 from runner.ports import (
     Jump,
     Node,

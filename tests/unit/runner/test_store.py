@@ -13,6 +13,7 @@ from margrave.errors import Conflict
 from margrave.lifecycle import Outcome, State
 from runner.ports import Node, NodeStatus
 from runner.store import Store, desired, outbox, placements, site, transitions
+from runner.store.engine import newest
 from runner.store.nodes import Nodes
 from runner.store.schema import metadata
 from runner.store.values import Snapshot
@@ -34,6 +35,18 @@ def test_migrations_make_exactly_the_tables_of_the_schema(store: Store) -> None:
             tx.connection, opts={"compare_type": False, "target_metadata": metadata}
         )
         assert compare_metadata(context, metadata) == []
+
+
+def test_a_database_that_is_up_to_date_is_opened_without_migrating(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The number of the newest step is the one that it bears."""
+    with store.read() as tx:
+        found = MigrationContext.configure(tx.connection).get_current_revision()
+    assert found == newest()
+    store.close()
+    monkeypatch.setattr("alembic.command.upgrade", lambda *_: pytest.fail("it migrated"))
+    Store(tmp_path).close()
 
 
 def test_fence_numbers_survive_a_restart(store: Store, tmp_path: Path) -> None:
