@@ -144,7 +144,8 @@ def test_waiting_is_for_the_end(module: Modules, controller: Served, harbor: Pre
     error = {"class": "health", "code": "not-healthy", "message": "web is unhealthy", "cure": ""}
     report(state="FAILED", outcome="failed", error=error)
     failed = module("deployment", **wish, wait=True, wait_timeout=60)
-    late = module("deployment", **wish, version="1.1.0", wait=True, wait_timeout=2)
+    module("deployment", **wish, version="1.1.0")
+    late = module("deployment", **wish, wait=True, wait_timeout=2)
 
     assert ended["changed"] is False
     assert ended["deployments"][0]["placements"][0]["state"] == "INSTALLED", ended
@@ -164,6 +165,7 @@ def test_a_wrong_address_and_a_wrong_token(module: Modules) -> None:
     assert "one of the following is required: sites, site_labels, nodes" in nothing["msg"]
 
 
+@pytest.mark.full
 def test_a_fleet_from_a_playbook(controller: Served, tmp_path: Path) -> None:
     """`module_defaults` of the group say once where the controller is; tokens are not shown."""
     play = {

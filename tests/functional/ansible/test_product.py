@@ -100,6 +100,7 @@ def test_the_action_groups_name_modules_that_are_there() -> None:
     assert named == {name for name in _plugins()["module"] if not name.endswith("_info")}
 
 
+@pytest.mark.full
 def test_an_execution_environment_can_be_made_of_it(built: Path, tmp_path: Path) -> None:
     """`ansible-builder create` takes the definition and what the collection asks of the system."""
     here = tmp_path / "environment"
@@ -113,6 +114,7 @@ def test_an_execution_environment_can_be_made_of_it(built: Path, tmp_path: Path)
     assert (here / "context/_build/collections" / built.name).is_file()
 
 
+@pytest.mark.full
 def test_changes_are_written_as_fragments(tmp_path: Path) -> None:
     """The next release's changelog is made of them."""
     copy = tmp_path / "ansible_collections/margrave/edge"
