@@ -80,19 +80,19 @@ class Hand:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=120,
+            timeout=600,  # a busy machine is slow, and no hang is looked for here
         )
         found = RECAP.findall(done.stdout)
         recap = {name: (int(changed), int(failed)) for name, changed, failed in found}
         return Played(done.returncode, done.stdout, recap)
 
-    def play(self, name: str, *options: str, **variables: Any) -> Played:
+    def play(
+        self, name: str, *options: str, environment: dict[str, str] | None = None, **variables: Any
+    ) -> Played:
         """A playbook on the site."""
         asked = json.dumps({"target": "harbor", **variables})
-        playbook = f"playbooks/{name}.yml"
-        return self.run(
-            "ansible-playbook", "-i", str(self.inventory), playbook, "-e", asked, *options
-        )
+        words = ("-i", str(self.inventory), f"playbooks/{name}.yml", "-e", asked, *options)
+        return self.run("ansible-playbook", *words, **(environment or {}))
 
     def document(
         self, deployment: str, version: str, greeting: str, timeout: str = "0m15s"

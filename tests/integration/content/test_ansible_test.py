@@ -54,7 +54,7 @@ def _ansible_test(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=1800,
+        timeout=3600,
         check=False,
     )
 

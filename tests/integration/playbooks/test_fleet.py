@@ -3,98 +3,46 @@
 from __future__ import annotations
 
 import json
-import os
-import socket
-import subprocess
-import sys
+import tarfile
+import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
 import pytest
 
 from tests.support.hand import NODES, Hand
-from tests.support.waiting import eventually
+from tests.support.served import Served, served
 
 pytestmark = pytest.mark.lab
 
-MARGRAVE = Path(sys.executable).with_name("margrave")
-
-
-@dataclass(frozen=True)
-class Controller:
-    """A controller that serves, and its admin's token."""
-
-    url: str
-    token: str
-
-    def post(self, path: str, body: object, token: str = "") -> dict[str, str]:
-        """What it answers."""
-        headers = {"Authorization": f"Bearer {token or self.token}"}
-        answer = httpx.post(f"{self.url}/api/v1{path}", json=body, headers=headers)
-        assert answer.is_success, answer.text
-        found: dict[str, str] = answer.json()
-        return found
-
-    def ready(self) -> bool:
-        """Whether it serves."""
-        try:
-            return httpx.get(f"{self.url}/readyz").is_success
-        except httpx.TransportError:
-            return False
-
 
 @pytest.fixture
-def controller(tmp_path: Path) -> Iterator[Controller]:
-    """`margrave init` and `margrave controller serve`, on a port that is free."""
-    made = subprocess.run(
-        [MARGRAVE, "init", "controller", "-o", "json"],
-        cwd=tmp_path,
-        check=True,
-        capture_output=True,
-    )
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        bind = f"127.0.0.1:{free.getsockname()[1]}"
-    process = subprocess.Popen(
-        [MARGRAVE, "controller", "serve", "--config", "controller/margrave.toml"],
-        cwd=tmp_path,
-        env={**os.environ, "MARGRAVE_HTTP__BIND": bind},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    served = Controller(f"http://{bind}", json.loads(made.stdout)["token"])
-    try:
-        eventually(served.ready, 30, "the controller does not serve")
-        yield served
-    finally:
-        process.terminate()
-        process.wait(30)
+def controller(tmp_path: Path) -> Iterator[Served]:
+    """A controller of this test's own."""
+    with served(tmp_path) as found:
+        yield found
 
 
-def _register(controller: Controller, hand: Hand) -> None:
-    """The site, and its nodes as its runner reports them."""
+def _register(controller: Served, hand: Hand, *deployments: str) -> None:
+    """The site, and its nodes as its runner reports them, with what stands on the first."""
     token = controller.post("/sites", {"name": "harbor"})["token"]
     nodes = [
         {"name": name, "address": hand.lab.node(name).address, "labels": {"zone": "shop"}}
         for name in NODES
     ]
+    stands = {"state": "PENDING", "outcome": "pending", "node": NODES[0], "to": "PENDING"}
+    told = [("node", {**one, "status": "active"}) for one in nodes]
+    told += [("placement", {**stands, "deployment": one}) for one in deployments]
     events = [
-        {
-            "seq": seq,
-            "at": "2026-01-01T00:00:00Z",
-            "kind": "node",
-            "data": {**one, "status": "active"},
-        }
-        for seq, one in enumerate(nodes, 1)
+        {"seq": seq, "at": "2026-01-01T00:00:00Z", "kind": kind, "data": data}
+        for seq, (kind, data) in enumerate(told, 1)
     ]
     head = {"protocol": 1, "runner": "11111111-1111-4111-8111-111111111111", "epoch": 1}
     report = {**head, "first_seq": 1, "events": events}
     controller.post("/sites/harbor/reports", report, token)
 
 
-def test_the_controllers_nodes_are_hosts(hand: Hand, controller: Controller) -> None:
+def test_the_controllers_nodes_are_hosts(hand: Hand, controller: Served) -> None:
     """Sites are groups, nodes are hosts that a playbook reaches; a wrong token is called that."""
     _register(controller, hand)
     environment = {"MARGRAVE_URL": controller.url, "MARGRAVE_TOKEN": controller.token}
@@ -116,7 +64,7 @@ def test_the_controllers_nodes_are_hosts(hand: Hand, controller: Controller) -> 
     assert "answered 401: the token is not valid" in refused.words
 
 
-def test_the_link_works_without_the_collection(hand: Hand, controller: Controller) -> None:
+def test_the_link_works_without_the_collection(hand: Hand, controller: Served) -> None:
     """`plugins/inventory` alone is enough for who has no collections path."""
     _register(controller, hand)
     source = hand.base / "fleet.margrave.yml"
@@ -136,3 +84,45 @@ def test_the_link_works_without_the_collection(hand: Hand, controller: Controlle
 
     hosts = set(json.loads(listed.out)["_meta"]["hostvars"])
     assert hosts == {"harbor-1.harbor", "harbor-2.harbor"}, listed.out
+
+
+def test_what_was_done_by_hand_stands_in_the_history(hand: Hand, controller: Served) -> None:
+    """Who ran which playbook, what came of it on which node; a wrong token is only a warning."""
+    ident = str(uuid.uuid4())
+    _register(controller, hand, ident)
+    document = str(hand.document(ident, "1.0.0", "hello"))
+    who = {**controller.environment, "MARGRAVE_USER": "grace"}
+
+    would = hand.play("deploy", "--check", environment=who, document=document)
+    done = hand.play("deploy", environment=who, document=document)
+    again = hand.play("deploy", environment={**who, "MARGRAVE_TOKEN": "wrong"}, document=document)
+
+    history = controller.get(f"/deployments/{ident}/history")["items"]
+    by_hand = [one for one in history if one["actor"].startswith("hand:")]
+    assert (would.code, done.code, again.code) == (0, 0, 0), done.out
+    assert {one["node"] for one in by_hand} == set(NODES)
+    assert {one["actor"] for one in by_hand} == {"hand:grace"}
+    assert {one["reason"] for one in by_hand} == {
+        "ansible-playbook deploy.yml: install succeeded",
+    }
+    assert "not reported: 401" in again.words
+
+
+@pytest.mark.full
+def test_a_support_bundle(hand: Hand) -> None:
+    """It holds what was found and written down, of all nodes, and no value of a parameter."""
+    ident = str(uuid.uuid4())
+    secret = "not-for-others"
+    hand.play("deploy", document=str(hand.document(ident, "1.0.0", secret)))
+
+    done = hand.play("collect", into=str(hand.base / "bundle"))
+
+    assert done.code == 0, done.out
+    with tarfile.open(hand.base / "bundle/harbor.tar.gz") as archive:
+        names = archive.getnames()
+        texts = [file.read() for one in archive.getmembers() if (file := archive.extractfile(one))]
+    for node in NODES:
+        assert f"harbor/{node}/workloads.json" in names
+        assert f"harbor/{node}/disk.txt" in names
+        assert f"harbor/{node}/deployments/{ident}/journal.json" in names
+    assert not [one for one in texts if secret.encode() in one]
