@@ -103,7 +103,7 @@ def build(progress: Callable[[str], None] = lambda _: None) -> Path:
             for part in PARTS:
                 run(["cp", "-r", "--no-preserve=mode", source / part, draft / part])
             tags = "sqlite sqlite_unlock_notify"
-            words = ["nice", "-n", "10", "go", "build", "-C", source, "-tags", tags]
+            words = ["nice", "-n", "10", "go", "build", "-C", str(source), "-tags", tags]
             run([*words, "-o", draft / "gitea", "."], timeout=BUILD_LIMIT)
             draft.rename(folder)
     return folder
@@ -255,7 +255,7 @@ class Forge:
         self.known_hosts.write_text(f"[{HOST}]:{self._ssh_port} {kind} {key}\n")
         kinds = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
         names = ["-subj", "/CN=lab forge", "-addext", f"subjectAltName=IP:{HOST}"]
-        files = ["-keyout", self._folder / "key.pem", "-out", self.ca_file]
+        files = ["-keyout", str(self._folder / "key.pem"), "-out", str(self.ca_file)]
         run(["openssl", "req", "-x509", "-days", "2", *kinds, *names, *files])
 
     def _answers(self) -> bool:
