@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from controller.store import Session
 
 KEY_LIMIT: Final = 200
+# What takes a request back at each stage behind the queue.
+_UNDONE: Final = {
+    "publishing": "ask again in a moment: it is either back in the queue or published",
+    "published": "cancel its deployments (they go back at the next safe point), or roll back",
+}
 
 
 def planned(call: Call, body: dict[str, Any]) -> dict[str, Any]:
@@ -96,7 +101,7 @@ def request_cancelled(call: Call, request_id: str) -> dict[str, Any]:
             raise Problem(
                 409,
                 f"this request is {found['state']}, no longer queued",
-                cure="undo what it did with a rollback, an update or a delete",
+                cure=_UNDONE.get(found["state"], "there is nothing left to take back"),
             )
         call.write_down(session, "request.cancel", found["id"])
         session.flush()
