@@ -7,6 +7,7 @@ file of that name in its cache is taken instead.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -20,8 +21,8 @@ ROOT = Path(__file__).resolve().parents[3]
 EDGE = ROOT / "collections/ansible_collections/margrave/edge"
 UNITS = ROOT / "tests/unit/collection"
 BOOTSTRAP = "import ensurepip\nensurepip.bootstrap()\n"
-# These hold the collection against the product's own code, which is not there beside a collection.
-WITH_THE_PRODUCT = ("margrave", "tests")
+# Tests that hold the collection against the product, which is not there beside a collection.
+WITH_THE_PRODUCT = re.compile(r"^ *(from (margrave|tests)\b|import yaml)", re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +38,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     units = copy / "tests/unit/plugins/module_utils"
     units.mkdir(parents=True)
     for file in sorted(UNITS.glob("test_*.py")):
-        if not any(f"\nfrom {name}" in file.read_text() for name in (*WITH_THE_PRODUCT, "yaml")):
+        if not WITH_THE_PRODUCT.search(file.read_text()):
             shutil.copy(file, units)
     return copy
 
