@@ -7,6 +7,7 @@ from ansible_collections.margrave.edge.plugins.module_utils import _containers
 from ansible_collections.margrave.edge.plugins.module_utils._compose import (
     env_file,
     start_error,
+    stop_error,
     tidy,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
@@ -99,3 +100,11 @@ def test_docker_tells_health_in_a_sentence() -> None:
     )
 
     assert docker == podman
+
+
+def test_a_full_disk_is_told_as_one_when_containers_are_stopped() -> None:
+    """podman's database has its own words; whatever else it says is the engine's trouble."""
+    full = stop_error("project x: writing container b0 state: database or disk is full")
+    assert (full.kind, full.code) == ("disk", "disk-full")
+    other = stop_error("project x: cannot reach the daemon")
+    assert (other.kind, other.code) == ("engine", "down-failed")

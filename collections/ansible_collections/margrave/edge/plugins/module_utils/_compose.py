@@ -96,11 +96,7 @@ class Compose:
         """Stop and remove a project's containers and networks in the right order; volumes stay."""
         ran = self._run(["--project-name", project, "down", "--remove-orphans"], limit)
         if ran.code != 0:
-            raise EngineError(
-                "down-failed",
-                f"project {project}: {tidy(ran.err) or 'did not stop in time'}",
-                "look at podman ps on the node; the next call tries again",
-            )
+            raise stop_error(f"project {project}: {tidy(ran.err) or 'did not stop in time'}")
 
     def version(self) -> str:
         """Compose's version."""
@@ -184,8 +180,10 @@ def env_file(variables: Mapping[str, str]) -> bytes:
     return "".join(lines).encode()
 
 
+# podman keeps its containers' states in a database, which has words of its own for a full disk.
+DISK_IS_FULL = ("no space left", "disk is full")
 START_ERRORS = (
-    (DiskError, "disk-full", "make room on the node", ("no space left",)),
+    (DiskError, "disk-full", "make room on the node", DISK_IS_FULL),
     (
         EngineError,
         "name-taken",
@@ -211,6 +209,14 @@ START_ERRORS = (
         ("executable file", "no such file or directory", "permission denied", "invalid mount"),
     ),
 )
+
+
+def stop_error(words: str) -> EdgeError:
+    """The error for what Compose says of an end that failed: a full disk is no engine trouble."""
+    if any(sign in words.lower() for sign in DISK_IS_FULL):
+        return DiskError("disk-full", words, "make room on the node")
+    cure = "look at podman ps on the node; the next call tries again"
+    return EngineError("down-failed", words, cure)
 
 
 def start_error(words: str) -> EdgeError:

@@ -21,7 +21,7 @@ TABLE = (
         DiskError,
         "disk-full",
         "make room on the node: podman image prune, or a larger disk",
-        ("no space left", "disk quota exceeded"),
+        ("no space left", "disk is full", "disk quota exceeded"),
     ),
     (
         RegistryError,
