@@ -54,7 +54,7 @@ def fill(works: Works) -> None:
     git, head = works.repository.git, works.repository.head()
     assert head is not None
     reference = "refs/margrave/filled"
-    told = b"".join(stream(reference, head, changes, Note("Fill", "bench", NOON)))
+    told = b"".join([*stream(reference, head, changes, Note("Fill", "bench", NOON)), b"done\n"])
     git("fast-import", "--quiet", "--done", stdin=told)
     assert works.repository.advance(head, git.text("rev-parse", reference))
 
@@ -103,7 +103,8 @@ def fast_import(copy: Path, works: Works) -> float:
     changes = {
         path: None if (data := blobs[name]) is None else File(data) for name, path in names.items()
     }
-    told = b"".join(stream("refs/heads/main", f"{head}^", changes, Note("Import", "git", NOON)))
+    note = Note("Import", "git", NOON)
+    told = b"".join([*stream("refs/heads/main", f"{head}^", changes, note), b"done\n"])
     parent = works.repository.git.text("rev-parse", f"{head}^").encode()
     told = told.replace(f"{head}^".encode(), parent)
     git = GitCommand(copy)

@@ -6,6 +6,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 import margrave
+from controller import measures
+from controller.publish import trunk
 from controller.store import (
     commands,
     deployments,
@@ -20,6 +22,7 @@ from controller.store import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from controller.measures import Times
     from controller.parts import Parts
     from controller.store import Session
     from controller.store.freshness import Moment
@@ -35,12 +38,24 @@ def text(parts: Parts) -> str:
     """All metrics; labels are only what is bounded: sites, states, outcomes, kinds."""
     with parts.store.session() as session:
         families = (*_fleet(session, parts.moment()), *_work(session), *_reports(session))
+        halted = trunk.halt(session) is not None
     version = [({"version": margrave.__version__}, 1.0)]
     own = (
         _gauge("build_info", "Which version runs", version),
         _gauge("sse_clients", "Streams of events that are open", [({}, parts.broker.clients)]),
     )
-    return "".join((*own, *families))
+    return "".join((*own, *_git(parts, halted), *families))
+
+
+def _git(parts: Parts, halted: bool) -> Iterator[str]:
+    away = float(bool(parts.publisher.problem))
+    yield _gauge("git_unreachable", "Whether the remote did not answer the last time", [({}, away)])
+    yield _gauge("git_halted", "Whether main was rewritten and waits to be accepted",
+                 [({}, float(halted))])  # fmt: skip
+    counts = measures.GIT.counts()
+    yield _counter("git_requests_total", "Requests to the remote by their end", counts)
+    says = "How long requests to the remote took"
+    yield _histogram("git_request_duration_seconds", says, measures.GIT)
 
 
 def _fleet(session: Session, moment: Moment) -> Iterator[str]:
@@ -102,11 +117,21 @@ def _counter(name: str, says: str, samples: Iterable[Sample]) -> str:
     return _family(name, "counter", says, samples)
 
 
+def _histogram(name: str, says: str, times: Times) -> str:
+    full = f"margrave_{name}"
+    lines = [f"# HELP {full} {says}", f"# TYPE {full} histogram"]
+    lines += [_sample(f"{full}{end}", labels, value) for end, labels, value in times.buckets()]
+    return "\n".join(lines) + "\n"
+
+
+def _sample(full: str, labels: dict[str, str], value: float) -> str:
+    inner = ",".join(f'{key}="{word.translate(_ESCAPES)}"' for key, word in labels.items())
+    number = f"{float(value):.17g}"
+    return f"{full}{{{inner}}} {number}" if inner else f"{full} {number}"
+
+
 def _family(name: str, kind: str, says: str, samples: Iterable[Sample]) -> str:
     full = f"margrave_{name}"
     lines = [f"# HELP {full} {says}", f"# TYPE {full} {kind}"]
-    for labels, value in samples:
-        inner = ",".join(f'{key}="{word.translate(_ESCAPES)}"' for key, word in labels.items())
-        number = f"{float(value):.17g}"
-        lines.append(f"{full}{{{inner}}} {number}" if inner else f"{full} {number}")
+    lines += [_sample(full, labels, value) for labels, value in samples]
     return "\n".join(lines) + "\n"

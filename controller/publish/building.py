@@ -44,16 +44,14 @@ def build(
     changes: Mapping[str, File | None],
     note: Note,
     signing_key: Path | None = None,
-) -> str | None:
-    """The id of a commit on the parent with the changes; None when it would change nothing."""
+) -> str:
+    """The id of a commit on the parent with the changes, which are no empty ones."""
+    # The reference is gone again at the stream's end: no further call takes it away, for each one
+    # between fetch and push gives somebody else the time to be quicker.
     reference = f"refs/margrave/build-{uuid.uuid4().hex}"
-    told = b"".join(stream(reference, parent, changes, note))
+    told = b"".join([*stream(reference, parent, changes, note), *_end(reference)])
     made = git("fast-import", "--quiet", "--done", stdin=told).decode().strip()
-    git("update-ref", "-d", reference)
-    tree = git.text("rev-parse", f"{made}^{{tree}}")
-    if parent is not None and tree == git.text("rev-parse", f"{parent}^{{tree}}"):
-        return None
-    return _signed(git, tree, parent, note, signing_key) if signing_key else made
+    return _signed(git, made, parent, note, signing_key) if signing_key else made
 
 
 def stream(
@@ -74,10 +72,15 @@ def stream(
         else:
             mode = "100755" if file.executable else "100644"
             lines += [f"M {mode} inline {_quoted(path)}\n".encode(), _data(file.data)]
-    return [*lines, b"\nget-mark :1\ndone\n"]
+    return lines
 
 
-def _signed(git: GitCommand, tree: str, parent: str | None, note: Note, key: Path) -> str:
+def _end(reference: str) -> list[bytes]:
+    """Tell the commit, and forget the reference."""
+    return [f"\nget-mark :1\nreset {reference}\nfrom {'0' * 40}\n\ndone\n".encode()]
+
+
+def _signed(git: GitCommand, made: str, parent: str | None, note: Note, key: Path) -> str:
     """The same commit, with an SSH signature."""
     options = ("-c", "gpg.format=ssh", "-c", f"user.signingkey={key}")
     parents = ("-p", parent) if parent else ()
@@ -89,10 +92,16 @@ def _signed(git: GitCommand, tree: str, parent: str | None, note: Note, key: Pat
         "GIT_COMMITTER_EMAIL": ADDRESS,
         "GIT_COMMITTER_DATE": _time(note.at),
     }
-    made = git(
-        *options, "commit-tree", "-S", tree, *parents, stdin=note.text.encode(), extra=people
+    signed = git(
+        *options,
+        "commit-tree",
+        "-S",
+        f"{made}^{{tree}}",
+        *parents,
+        stdin=note.text.encode(),
+        extra=people,
     )
-    return made.decode().strip()
+    return signed.decode().strip()
 
 
 def _data(content: bytes) -> bytes:

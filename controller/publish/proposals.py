@@ -107,9 +107,9 @@ class Proposals:
         self, name: str, on: str | None, base: str | None, files: Files, there: str | None
     ) -> Landed | None:
         changes, note = files(on)
-        new = build(self._repository.git, on, changes, note, self._key) if changes else None
-        if new is None:
+        if not changes:
             return None
+        new = build(self._repository.git, on, changes, note, self._key)
         if not self._repository.propose(name, new, there):
             raise Unreachable(f"the branch {name} moved meanwhile", "it is tried again")
         return Landed(new, name, base)

@@ -20,7 +20,7 @@ from controller.store import requests
 from controller.store.words import RequestState
 from margrave import durations
 from margrave.digest import File
-from margrave.errors import Conflict, MargraveError, Unreachable
+from margrave.errors import MargraveError, Unreachable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 LOG = logging.getLogger(__name__)
-# Each lost push means that somebody else's came through; a hundred in a row is no accident.
+# Each lost push means that somebody else's came through; a hundred in a row is no accident, and
+# gives the others a turn.
 MOST_LOST: Final = 100
 FIRST_DELAY: Final = 2  # seconds until the next try when a remote or a registry did not answer
 LAST_DELAY: Final = 60
@@ -114,7 +115,7 @@ class Publisher:
         with self._one_at_a_time():
             there = self._reached(self._repository.proposals) if self._proposals else {}
             head = self._look()
-            self._reader.follow(head)
+            self._follow(head)
             if self._proposals:
                 self._proposals.settle(head, there, self._files)
             return head
@@ -228,7 +229,7 @@ class Publisher:
     def _already(self, request: str) -> str | None:
         """The commit of a request that was tried before: the push may have come through."""
         head = self._look()
-        self._reader.follow(head)
+        self._follow(head)
         return self._repository.commit_of_request(request, head) if head else None
 
     def _look(self) -> str | None:
@@ -251,17 +252,20 @@ class Publisher:
             head = self._look()
             changes, note = files(head)
             if not changes:
-                self._reader.follow(head)
+                self._follow(head)
                 return None
             new = build(self._repository.git, head, changes, note, self._settings.git.signing_key)
-            if new is None:
-                self._reader.follow(head)
-                return None
             if self._reached(lambda: self._repository.advance(head, new)):  # noqa: B023 - at once
                 self._reader.follow(new, Fresh.made(head, new, changes, note))
                 self._tidy()
                 return new
-        raise Conflict("others push to the branch without a pause", "try again in a while")
+        raise Unreachable("others push to the branch without a pause", "it is tried again")
+
+    def _follow(self, head: str | None) -> None:
+        """Stand by a head that was found, and read it."""
+        if head is not None:
+            self._repository.adopt(head)
+        self._reader.follow(head)
 
     def _ended(self, request: str, state: RequestState, error: MargraveError) -> None:
         told = {"class": "", "code": _code(error), "message": error.message, "cure": error.cure}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from controller import measures
 from controller.gate.git_command import BRANCH, GitCommand, GitFailed, NoSpace
 from margrave.errors import MargraveError, Unreachable
 
@@ -20,6 +21,7 @@ _HELPER: Final = (
 TRACKED: Final = "refs/remotes/origin/main"
 PROPOSALS: Final = "margrave/"  # branches that wait to be merged begin with it
 _HEADS: Final = "refs/heads/"
+_NO_BRANCH: Final = "couldn't find remote ref"
 _LOST: Final = ("non-fast-forward", "fetch first", "stale info", "cannot lock ref", "[rejected]")
 
 
@@ -37,20 +39,21 @@ class Remote:
 
         Unreachable when the remote does not answer, or answers with what cannot be read.
         """
-        found = self._ask("ls-remote", "--", self.url, BRANCH)
-        if not found.strip():
-            return None  # an empty repository: the first publish makes the branch
-        if found.split()[0].decode() != self._tracked():
+        try:
             refspec = f"+{BRANCH}:{TRACKED}"
-            self._ask("fetch", "--quiet", "--no-tags", "--", self.url, refspec)
-        return self._tracked()
+            with measures.GIT.of("fetch"):
+                self._git(
+                    "fetch", "--quiet", "--no-tags", "--", self.url, refspec, extra=self._extra
+                )
+        except GitFailed as error:
+            if _NO_BRANCH in error.words:
+                return None  # an empty repository: the first publish makes the branch
+            raise _unreachable(error) from error
+        return self._git.text("for-each-ref", "--format=%(objectname)", TRACKED) or None
 
     def push(self, commit: str) -> bool:
         """Make the commit the branch's head; False when somebody else was quicker."""
-        if not self._pushed(f"{commit}:{BRANCH}"):
-            return False
-        self._git("update-ref", TRACKED, commit)
-        return True
+        return self._pushed(f"{commit}:{BRANCH}")
 
     def proposals(self) -> dict[str, str]:
         """The branches that wait to be merged, each with its head."""
@@ -67,7 +70,8 @@ class Remote:
 
     def _pushed(self, refspec: str, *options: str) -> bool:
         try:
-            self._git("push", "--quiet", *options, "--", self.url, refspec, extra=self._extra)
+            with measures.GIT.of("push"):
+                self._git("push", "--quiet", *options, "--", self.url, refspec, extra=self._extra)
         except GitFailed as error:
             if any(word in error.words for word in _LOST):
                 return False
@@ -76,12 +80,10 @@ class Remote:
 
     def _ask(self, *arguments: str) -> bytes:
         try:
-            return self._git(*arguments, extra=self._extra)
+            with measures.GIT.of(arguments[0]):
+                return self._git(*arguments, extra=self._extra)
         except GitFailed as error:
             raise _unreachable(error) from error
-
-    def _tracked(self) -> str | None:
-        return self._git.text("for-each-ref", "--format=%(objectname)", TRACKED) or None
 
 
 def _unreachable(error: GitFailed) -> MargraveError:

@@ -67,6 +67,7 @@ class Repository:
             ("http.receivepack", "true"),
             ("http.getanyfile", "false"),
             ("uploadpack.allowFilter", "true"),
+            ("transfer.hideRefs", "refs/margrave"),  # what is being built is nobody's yet
         ):
             self.git("config", key, value)
         hook = self.folder / "hooks" / "pre-receive"
@@ -77,9 +78,7 @@ class Repository:
         if self.own and self.head() is None:
             # A branch from the start: a clone of an empty repository surprises everybody.
             note = Note("Begin", NAME, datetime.now(UTC))
-            first = build(self.git, None, {}, note)
-            assert first is not None
-            self.advance(None, first)
+            self.advance(None, build(self.git, None, {}, note))
 
     def refresh(self) -> str | None:
         """The head as it is now where it is published; None before the first commit.
@@ -89,8 +88,8 @@ class Repository:
         return self._remote.fetch() if self._remote is not None else self.head()
 
     def adopt(self, commit: str) -> None:
-        """Stand by a head that was fetched."""
-        if self._remote is not None and self.head() != commit:
+        """Stand by a head that was fetched, or pushed."""
+        if self._remote is not None:
             self.git("update-ref", BRANCH, commit)
 
     def keep(self, commit: str) -> None:
@@ -104,9 +103,12 @@ class Repository:
 
     def advance(self, old: str | None, new: str) -> bool:
         """Make a commit the head if the head is still the old one; False when it is not."""
-        if self._remote is not None:
-            return self._remote.push(new) and self._moved(old, new)
-        return self._moved(old, new)
+        if self._remote is None:
+            return self._moved(old, new)
+        if not self._remote.push(new):
+            return False
+        self.adopt(new)
+        return True
 
     def proposals(self) -> dict[str, str]:
         """Branches that wait to be merged, each with its head; none in its own repository."""

@@ -32,9 +32,13 @@ class Trunk:
         self._store = store
         self._repository = repository
         self._clock = clock
+        self._seen: tuple[str, str] | None = None  # known, and a head that follows from it
 
     def look(self) -> str | None:
-        """The head to build on; Halted when it does not follow from what was read before."""
+        """The head to build on; Halted when it does not follow from what was read before.
+
+        Standing by it (`Repository.adopt`) is left to who reads it.
+        """
         found = self._repository.refresh()
         with self._store.session() as session:
             known, halt = facts.head(session), facts.get(session, facts.HALT)
@@ -49,17 +53,19 @@ class Trunk:
             if self._repository.has(known):
                 self._repository.keep(known)
             # The halt is forgotten when what stands there was read: ending here ends nothing.
-            self._take(found, None)
         else:
             raise self._halted(known, found, halt)
         return found
 
     def _leads(self, commit: str, head: str) -> bool:
-        return commit == head or self._repository.contains(head, commit)
+        if commit == head or self._seen == (commit, head):
+            return True
+        if not self._repository.contains(head, commit):
+            return False
+        self._seen = (commit, head)
+        return True
 
     def _take(self, head: str | None, halt: object) -> None:
-        if head is not None:
-            self._repository.adopt(head)
         if halt:
             LOG.warning("main is followed again, at %s", head)
             with self._store.write() as session:

@@ -63,7 +63,7 @@ class Work:
             self._document(path, deployment, old[path], change)
         before = _sources(old.values())
         after = _sources(self.documents.values())
-        for source in sorted(after):
+        for source in sorted(after - before):  # what a document named already is there
             self._bring(source, change)
         for source in sorted(before - after):
             self._drop(source, set(paths))

@@ -13,7 +13,7 @@ from sqlalchemy import create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.orm import Session
 
-from controller.store import copying, schema, space
+from controller.store import copying, outages, schema, space
 from controller.store.sharing import Alone, Shared
 from margrave.errors import Refused
 
@@ -69,13 +69,13 @@ class Store:
     @contextmanager
     def session(self) -> Iterator[Session]:
         """A session for reading; what it changes is not kept."""
-        with Session(self._reading, autoflush=False) as session:
+        with outages.told(), Session(self._reading, autoflush=False) as session:
             yield session
 
     @contextmanager
     def write(self) -> Iterator[Session]:
         """One transaction; afterwards those who asked for it are told that something changed."""
-        with self._lock, Session(self._writing) as session, session.begin():
+        with outages.told(), self._lock, Session(self._writing) as session, session.begin():
             self._sharing.begin(session)
             yield session
             self._sharing.end(session)
@@ -85,7 +85,7 @@ class Store:
     @contextmanager
     def alone(self, what: str) -> Iterator[None]:
         """Do something that only one controller does at a time; Unreachable after a long wait."""
-        with self._sharing.alone(what):
+        with outages.told(), self._sharing.alone(what):
             yield
 
     def leads(self) -> bool:

@@ -87,7 +87,7 @@ def test_forge_away(works: Works, forge: Path) -> None:
     works.publisher.publish_all()
     waiting = works.request(answer)
     assert (waiting["state"], waiting["position"]) == ("queued", 1)
-    assert "git ls-remote" in waiting["error"]["message"]
+    assert "git fetch" in waiting["error"]["message"]
     with pytest.raises(Unreachable):
         works.sites.create({"name": "depot"}, ADA)
     away.rename(forge)

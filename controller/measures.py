@@ -1,0 +1,68 @@
+"""What this process counts and times itself; what the database knows is asked there."""
+
+from __future__ import annotations
+
+import threading
+import time
+from bisect import bisect_left
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Labels = tuple[str, ...]
+
+BOUNDS: Final = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 120.0)  # seconds
+
+
+class Times:
+    """How often something was done, by its labels, and how long it took."""
+
+    def __init__(self, names: Labels) -> None:
+        self.names = names
+        self._lock = threading.Lock()
+        self._found: dict[Labels, tuple[list[int], float]] = {}
+
+    def add(self, labels: Labels, seconds: float) -> None:
+        """Once more."""
+        with self._lock:
+            counts, total = self._found.get(labels, ([0] * (len(BOUNDS) + 1), 0.0))
+            counts[bisect_left(BOUNDS, seconds)] += 1
+            self._found[labels] = (counts, total + seconds)
+
+    @contextmanager
+    def of(self, *labels: str) -> Iterator[None]:
+        """Time what is inside; the last label is whether it came to a good end: ok or failed."""
+        begun, result = time.perf_counter(), "failed"
+        try:
+            yield
+            result = "ok"
+        finally:
+            self.add((*labels, result), time.perf_counter() - begun)
+
+    def counts(self) -> list[tuple[dict[str, str], float]]:
+        """How often, by labels."""
+        return [
+            (dict(zip(self.names, labels, strict=True)), float(sum(counts)))
+            for labels, (counts, _) in self._copy()
+        ]
+
+    def buckets(self) -> list[tuple[str, dict[str, str], float]]:
+        """The histogram's samples: (suffix, labels, value)."""
+        made = []
+        for labels, (counts, total) in self._copy():
+            named, so_far = dict(zip(self.names, labels, strict=True)), 0
+            for bound, count in zip((*map(str, BOUNDS), "+Inf"), counts, strict=True):
+                so_far += count
+                made.append(("_bucket", {**named, "le": bound}, float(so_far)))
+            made += [("_sum", named, total), ("_count", named, float(so_far))]
+        return made
+
+    def _copy(self) -> list[tuple[Labels, tuple[list[int], float]]]:
+        with self._lock:
+            return [(labels, (list(counts), total)) for labels, (counts, total) in
+                    sorted(self._found.items())]  # fmt: skip
+
+
+GIT: Final = Times(("op", "result"))  # requests to the outside remote

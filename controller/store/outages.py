@@ -1,0 +1,45 @@
+"""The one door for what a database says when it cannot: gone, busy, or its disk full."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+from sqlalchemy.exc import InterfaceError, OperationalError
+
+from margrave.errors import Unreachable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LOG = logging.getLogger(__name__)
+
+_DISK_FULL: Final = "53100"  # PostgreSQL's word for it
+# SQLite's own words: the second comes where the log beside the file has no room.
+_FULL: Final = ("database or disk is full", "disk I/O error")
+# What is wrong with a statement or the schema is a defect, and told as one.
+_DEFECTS: Final = ("no such table", "no such column", "syntax error")
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Outages inside are Unreachable, so whoever asked is told to come again; nothing is kept of
+    the transaction."""
+    try:
+        yield
+    except (OperationalError, InterfaceError) as error:
+        words = str(error.orig)
+        if any(one in words for one in _DEFECTS):
+            raise
+        LOG.warning("the database: %s", words.strip())
+        raise _unreachable(error, words) from error
+
+
+def _unreachable(error: OperationalError | InterfaceError, words: str) -> Unreachable:
+    full = getattr(error.orig, "sqlstate", None) == _DISK_FULL
+    if full or any(one in words for one in _FULL):
+        return Unreachable("the disk of the database is full", "make room there and try again")
+    if "locked" in words:
+        return Unreachable("the database is busy", "try again in a moment")
+    return Unreachable("the database does not answer", "see the log, and try again")
