@@ -62,7 +62,7 @@ def hello(folder: Path) -> Iterator[str]:
     port = free_port()
     process = subprocess.Popen(
         [sys.executable, "-m", "gunicorn", "hello:app", "--threads", str(THREADS),
-         "--bind", f"127.0.0.1:{port}", "--log-level", "error", "--no-control-socket"],
+         "--bind", f"127.0.0.1:{port}", "--log-level", "error"],
         cwd=folder,
     )  # fmt: skip
     url = f"http://127.0.0.1:{port}/"
@@ -118,7 +118,7 @@ def main() -> None:
         with hello(folder) as url:
             figures: dict[str, Any] = {"hello": asked(url)}
         with controller(folder / "controller") as (_process, client, _seconds):
-            one, base = fill(client), f"{client.base_url}api/v1".replace("//api", "/api")
+            one, base = fill(client), str(client.base_url).rstrip("/") + "/api/v1"
             token = (folder / "controller/token").read_text()
             for what, path in {
                 "a deployment": f"/deployments/{one}",

@@ -50,6 +50,17 @@ _SHOWN: Final = (
 )
 
 
+_KEY: Final = (
+    Deployment.key,
+    Deployment.id,
+    Deployment.site,
+    Deployment.in_git,
+    Deployment.state,
+    Deployment.revision,
+    Deployment.version,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Key:
     """A deployment found by its id."""
@@ -75,22 +86,20 @@ class Shown:
 def find(session: Session, deployment_id: str, site: str | None = None) -> Key | None:
     """The deployment of an id; where sites share one, the one in Git, then the newest."""
     query = (
-        select(Deployment)
+        select(*_KEY)
         .where(Deployment.id == deployment_id)
         .order_by(Deployment.in_git.desc(), Deployment.key.desc())
         .limit(1)
     )
     if site is not None:
         query = query.where(Deployment.site == site)
-    row = session.scalar(query)
-    return _key(row) if row else None
+    row = session.execute(query).first()
+    return Key(*row) if row else None
 
 
 def find_all(session: Session, ids: Sequence[str], site: str) -> dict[str, Key]:
     """The deployments of these ids at a site, by id."""
-    columns = (Deployment.key, Deployment.id, Deployment.site, Deployment.in_git, Deployment.state)
-    query = select(*columns, Deployment.revision, Deployment.version)
-    found = session.execute(query.where(Deployment.site == site, Deployment.id.in_(ids)))
+    found = session.execute(select(*_KEY).where(Deployment.site == site, Deployment.id.in_(ids)))
     return {row.id: Key(*row) for row in found}
 
 
@@ -121,7 +130,7 @@ def _key(row: Deployment) -> Key:
 
 def resource(session: Session, key: int, moment: Moment) -> dict[str, Any]:
     """The resource of one deployment."""
-    return _shown(session, [session.get_one(Deployment, key)], moment)[0].resource
+    return _resources(session, rows(session, [key]), moment)[0]
 
 
 def resources(session: Session, rows: Sequence[Deployment], moment: Moment) -> list[dict[str, Any]]:
@@ -140,12 +149,8 @@ def listing(
 ) -> list[Row]:
     """Resources in the order that is wanted, with the key of each, behind the one of a key."""
     page = _page(session, wanted, after, limit)
-    fresh = placements.freshness_of(session, [row.key for row in page], moment)
-    seen = _sites_seen(session, {row.site for row in page})
-    return [
-        ((row.key,), shape(row, fresh.get(row.key, []), moment.site(seen.get(row.site))))
-        for row in page
-    ]
+    shown = _resources(session, page, moment)
+    return [((row.key,), one) for row, one in zip(page, shown, strict=True)]
 
 
 def overview(
@@ -153,6 +158,12 @@ def overview(
 ) -> list[Shown]:
     """Deployments with their placements, in the order that is wanted, behind the one of a key."""
     return _shown(session, _page(session, wanted, after, limit), moment)
+
+
+def _resources(session: Session, page: Sequence[Any], moment: Moment) -> list[dict[str, Any]]:
+    fresh = placements.freshness_of(session, [row.key for row in page], moment)
+    seen = _sites_seen(session, {row.site for row in page})
+    return [shape(row, fresh.get(row.key, []), moment.site(seen.get(row.site))) for row in page]
 
 
 def _page(session: Session, wanted: Wanted, after: int | None, limit: int) -> list[Any]:
