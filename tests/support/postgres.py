@@ -74,10 +74,13 @@ class Postgres:
             shutil.chown(self.folder, "postgres", "postgres")
         self._run("initdb", "-D", self.data, "-A", "trust", "-U", "margrave", "-E", "UTF8",
                   "--locale=C", "--no-sync")  # fmt: skip
-        log = self.folder / "log"
-        options = " ".join(f"-c {name}='{value}'" for name, value in self._settings.items())
-        self._run("pg_ctl", "-D", self.data, "-l", str(log), "-o", options, "-w", "start")
+        self._up()
         return self
+
+    def restart(self) -> None:
+        """As in an outage: every connection is cut, and what was not committed is gone."""
+        self._run("pg_ctl", "-D", self.data, "-m", "immediate", "-w", "stop")
+        self._up()
 
     def stop(self) -> None:
         """End it and remove all it had."""
@@ -103,6 +106,11 @@ class Postgres:
         """What a statement answers."""
         return self._run("psql", "-h", str(self.folder), "-U", "margrave", "-Atqc", statement,
                          database)  # fmt: skip
+
+    def _up(self) -> None:
+        log = self.folder / "log"
+        options = " ".join(f"-c {name}='{value}'" for name, value in self._settings.items())
+        self._run("pg_ctl", "-D", self.data, "-l", str(log), "-o", options, "-w", "start")
 
     def _run(self, name: str, *arguments: str) -> str:
         """As the server's own user: it refuses to work for root."""

@@ -70,8 +70,10 @@ class Pair:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[postgres.Postgres]:
-    with postgres.server() as found:
-        yield found
+    # It is stopped in the middle: what was committed has to be there afterwards.
+    found = postgres.Postgres(synchronous_commit="on").start()
+    yield found
+    found.stop()
 
 
 @pytest.fixture
@@ -214,6 +216,31 @@ def test_one_killed_while_it_publishes_is_followed_by_the_other(pair: Pair) -> N
     state = lambda: pair.get(other, f"/requests/{request}")["state"]  # noqa: E731
     eventually(lambda: state() == "published", 30, "nobody went on", pause=0.5)
     assert pair.commits() == [request]
+
+
+def test_a_database_that_restarts_while_they_publish(pair: Pair, server: postgres.Postgres) -> None:
+    """The server goes away under requests that are being published: both controllers find back by
+    themselves, and each request is published once."""
+    pair.marker.touch()
+    requests = [pair.create(which, f"shop-{which}-{one}") for one in range(3) for which in (0, 1)]
+    reached = pair.marker.with_name(f"{pair.marker.name}.reached")
+    eventually(reached.exists, 30, "no push began")
+    server.restart()
+    pair.marker.unlink()
+
+    def published() -> bool:
+        for which in (0, 1):
+            for one in requests:
+                url = f"{pair.urls[which]}/api/v1/requests/{one}"
+                answer = httpx.get(url, headers=OPERATOR, timeout=30)
+                if answer.status_code != 200 or answer.json()["state"] != "published":
+                    return False
+        return True
+
+    eventually(published, 60, "not all are published", pause=0.5)
+    assert sorted(pair.commits()) == sorted(requests)
+    for url in pair.urls:
+        eventually(lambda url=url: _answers(f"{url}/readyz"), 30, "it is not ready again")
 
 
 def _publishing(pair: Pair) -> int:
