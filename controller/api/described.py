@@ -180,6 +180,8 @@ TABLE: Final[Mapping[tuple[str, str], Described]] = {
     ("GET", "/activity"): _many(answers.Activity),
     ("GET", "/audit"): _many(answers.AuditEntry),
     ("GET", "/audit/verify"): Described(answers.AuditChain),
+    ("GET", "/repository"): Described(answers.Repository),
+    ("POST", "/repository/accept"): Described(answers.Repository),
     ("GET", "/tokens"): _many(answers.Token),
     ("POST", "/tokens"): Described(answers.MadeToken),
     ("DELETE", "/tokens/<token>"): Described(_NOTHING),
