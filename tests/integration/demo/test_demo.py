@@ -56,7 +56,7 @@ def test_a_port_that_is_taken_is_told_with_its_holder() -> None:
 
 
 def test_status_tells_what_lives(demo: Demo) -> None:
-    """Parts with pids, nodes with addresses; a node without a beacon has no healthz."""
+    """Parts with pids, nodes with addresses and their beacons, which answer."""
     status = demo.status()
 
     assert status["controller"]["url"] == demo.env["MARGRAVE_URL"]
@@ -67,7 +67,9 @@ def test_status_tells_what_lives(demo: Demo) -> None:
         ("harbor-2", "harbor"),
         ("depot-1", "depot"),
     ]
-    assert {one["healthz"] for one in status["nodes"]} == {None}
+    for one in status["nodes"]:
+        assert one["healthz"] == f"http://{one['address']}:9180/healthz"
+        assert httpx.get(one["healthz"]).status_code == 200
 
 
 def test_what_died_is_started_again_and_the_rest_left_alone(demo: Demo) -> None:
