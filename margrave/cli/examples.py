@@ -10,6 +10,8 @@ EXAMPLES: Final = {
     "app list": ("margrave app list", "margrave app list -q store -o name"),
     "app show": ("margrave app show storefront", "margrave app show storefront@1.1.0 -o yaml"),
     "app sync": ("margrave app sync", "margrave app sync apps"),
+    "audit list": ("margrave audit list --limit 20",),
+    "audit verify": ("margrave audit verify",),
     "completion": ("margrave completion bash",),
     "context list": ("margrave context list",),
     "context remove": ("margrave context remove plant",),

@@ -26,11 +26,12 @@ def audit() -> None:
 
 
 @audit.command("list")
+@click.option("--limit", type=click.IntRange(min=1), help="only so many")
 @shows
 @calls
-def list_(api: Api, out: Output) -> None:
+def list_(api: Api, out: Output, limit: int | None) -> None:
     """Who did what, newest first."""
-    out.list(api.page(AUDIT), COLUMNS, "nothing was done yet")
+    out.list(api.page(AUDIT, limit), COLUMNS, "nothing was done yet")
 
 
 @audit.command()
