@@ -71,6 +71,7 @@ bench: $(STAMP) ## measure against the bars of docs/quality.md; figures as JSON 
 	$(ROOT) $(BIN)/python -m bench.push_to_healthy
 	$(BIN)/python -m bench.poll
 	$(BIN)/python -m bench.heartbeats
+	$(BIN)/python -m bench.publish
 	$(BIN)/python -m bench.runner_memory
 	$(ROOT) $(BIN)/python -m bench.drift
 	$(ROOT) $(BIN)/python -m bench.gap

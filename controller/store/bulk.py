@@ -75,16 +75,55 @@ def put(
     listed = _quoted(connection, names)
     end = f"ON CONFLICT ({_quoted(connection, key)}) DO UPDATE SET {setting}"
     if connection.dialect.name == _POSTGRESQL:
-        kinds = ", ".join(
-            f"{quoted(one)} {into.columns[one].type.compile(connection.dialect)}" for one in names
-        )
-        source = f"SELECT {listed} FROM json_to_recordset(%s::json) AS told({kinds})"  # noqa: S608
-        given: Any = (json.dumps([dict(row) for row in rows], default=_plain),)
+        read, told = _recordset(into, names, connection.dialect)
+        source = f"SELECT {', '.join(read.values())} FROM {told}"  # noqa: S608
+        given: Any = _as_json(into, rows)
     else:
         source = f"VALUES ({', '.join('?' * len(names))})"
         given = _values(into, names, rows, connection.dialect)
     statement = f"INSERT INTO {into.name} ({listed}) {source} {end}"
     connection.exec_driver_sql(statement, given)
+
+
+def change(session: Session, kind: type[Base], rows: Sequence[Row], key: str) -> None:
+    """Overwrite what the rows name of rows that are there; all have the same keys."""
+    if not rows:
+        return
+    connection, into = session.connection(), table(kind)
+    quoted = connection.dialect.identifier_preparer.quote
+    names = (*(one for one in rows[0] if one != key), key)
+    own = quoted(key)
+    if connection.dialect.name == _POSTGRESQL:
+        read, told = _recordset(into, names, connection.dialect)
+        setting = ", ".join(f"{quoted(one)} = {read[one]}" for one in names[:-1])
+        end = f"FROM {told} WHERE {into.name}.{own} = told.{own}"
+        given: Any = _as_json(into, rows)
+    else:
+        setting = ", ".join(f"{quoted(one)} = ?" for one in names[:-1])
+        end = f"WHERE {own} = ?"
+        given = _values(into, names, rows, connection.dialect)
+    connection.exec_driver_sql(f"UPDATE {into.name} SET {setting} {end}", given)  # noqa: S608
+
+
+def _recordset(into: Table, names: Sequence[str], dialect: Dialect) -> tuple[dict[str, str], str]:
+    """How PostgreSQL reads rows of one JSON text: each column's expression, and their source."""
+    quoted = dialect.identifier_preparer.quote
+    read, kinds = {}, []
+    for name in names:
+        kind = into.columns[name].type
+        # JSON in JSON stays a text until it is read: a text alone may hold the character NUL
+        own = "text" if isinstance(kind, JSON) else kind.compile(dialect)
+        read[name] = f"told.{quoted(name)}" + ("::json" if isinstance(kind, JSON) else "")
+        kinds.append(f"{quoted(name)} {own}")
+    return read, f"json_to_recordset(%s::json) AS told({', '.join(kinds)})"
+
+
+def _as_json(into: Table, rows: Sequence[Row]) -> tuple[str]:
+    nested = {one.name for one in into.columns if isinstance(one.type, JSON)}
+    plain = [
+        {key: _text(one) if key in nested else one for key, one in row.items()} for row in rows
+    ]
+    return (json.dumps(plain, default=_plain),)
 
 
 def _copy(connection: Connection, into: Table, rows: Sequence[Row]) -> None:

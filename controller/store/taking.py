@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import select
 
-from controller.store import deployments, events, fleet, placements
+from controller.store import bulk, deployments, events, fleet, placements
 from controller.store.aggregate import settle_all
 from controller.store.columns import table
 from controller.store.documents import OTHER_WANTED, RUNS_ALREADY
@@ -39,7 +39,11 @@ _KNOWN: Final = (
     Deployment.revision,
     Deployment.in_git,
     Deployment.state,
+    Deployment.name,
+    Deployment.app,
 )
+# Indexes hold them, and a database writes an index anew for the same value too.
+_SELDOM: Final = ("name", "app")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,8 @@ class Known(NamedTuple):
     revision: str | None
     in_git: bool
     state: State
+    name: str
+    app: str
 
 
 def take(session: Session, documents: Sequence[Document], at: datetime) -> None:
@@ -73,7 +79,7 @@ def take(session: Session, documents: Sequence[Document], at: datetime) -> None:
         if one.values is not None or _in_git(known.get((one.site, one.deployment)))
     ]
     _write(session, changed, known, at)
-    after = _known(session, changed)
+    after = _after(session, changed, known)
     rows = [after[one.site, one.deployment] for one in changed]
     placed = _wanted(session, changed, known, after, at)
     for some in _chunks(row.key for row in rows if row.key in placed or _unsettled(row)):
@@ -111,12 +117,9 @@ def _rows(session: Session, keys: Sequence[int], without: frozenset[str]) -> dic
 def wanted_commits(session: Session, wanted: Mapping[str, str], at: datetime) -> None:
     """Note for each site the newest commit that touched its subtree, and tell of it."""
     ensure_sites(session, wanted, at)
-    into = table(Site)
     for some in _chunks(sorted(wanted)):
-        rows = [{"_name": name, "wanted_commit": wanted[name]} for name in some]
-        change = update(into).where(into.c.name == bindparam("_name"))
-        change = change.values(wanted_commit=bindparam("wanted_commit"))
-        session.connection().execute(change, rows)
+        rows = [{"name": name, "wanted_commit": wanted[name]} for name in some]
+        bulk.change(session, Site, rows, "name")
         session.expire_all()
         only, limit = frozenset(some), len(some)
         shown = fleet.sites(session, Moment(at), after=None, limit=limit, only=only)
@@ -159,6 +162,21 @@ def _known(session: Session, documents: Sequence[Document]) -> dict[tuple[str, s
     return found
 
 
+def _after(
+    session: Session,
+    documents: Sequence[Document],
+    known: Mapping[tuple[str, str], Known],
+) -> dict[tuple[str, str], Known]:
+    """What the rows say once they are written; only new ones have to be asked for their keys."""
+    found = _known(session, [one for one in documents if (one.site, one.deployment) not in known])
+    for one in documents:
+        before = known.get((one.site, one.deployment))
+        if before is not None:
+            here = one.values is not None
+            found[one.site, one.deployment] = before._replace(in_git=here)
+    return found
+
+
 def _in_git(row: Known | None) -> bool:
     return row is not None and bool(row.in_git)
 
@@ -187,23 +205,27 @@ def _write(
         }
         if one.values is None:
             assert row is not None, "what is gone was there"
-            gone.append({**values, "_key": row.key})
+            gone.append({**values, "key": row.key})
         elif row is None:
             fresh = {"state": State.PENDING, "outcome": Outcome.PENDING, "created_at": at}
             new.append({**one.values, **values, **fresh, "id": one.deployment, "site": one.site})
         else:
-            there.append({**one.values, **values, "deleted_at": None, "_key": row.key})
-    connection, into = session.connection(), table(Deployment)
-    if new:
-        connection.execute(insert(into), new)
-    for rows in (there, gone):
-        if rows:
-            names = [name for name in rows[0] if name != "_key"]
-            own = into.c.key == bindparam("_key")
-            connection.execute(
-                update(into).where(own).values({name: bindparam(name) for name in names}), rows
-            )
+            there.append({**one.values, **values, "deleted_at": None, "key": row.key})
+    bulk.append(session, Deployment, new)
+    bulk.change(session, Deployment, _changing(there, known.values()), "key")
+    bulk.change(session, Deployment, gone, "key")
     session.expire_all()
+
+
+def _changing(rows: Sequence[dict[str, Any]], known: Iterable[Known]) -> list[dict[str, Any]]:
+    """The rows without those indexed columns that no row changes."""
+    before = {row.key: row for row in known}
+    same = {
+        name
+        for name in _SELDOM
+        if all(row[name] == getattr(before[row["key"]], name) for row in rows)
+    }
+    return [{name: value for name, value in row.items() if name not in same} for row in rows]
 
 
 def _wanted(

@@ -195,3 +195,33 @@ def _unhooked(folder: Path) -> str:
     script.write_text('#!/bin/sh\nexec git -c core.hooksPath=/dev/null receive-pack "$@"\n')
     script.chmod(0o755)
     return str(script)
+
+
+def test_one_of_many_gets_another_name(works: Works, tmp_path: Path) -> None:
+    """A person's commit to several documents, one of them renamed, changes each row as it says."""
+    answer = works.create("harbor", "depot", version="1.0.0", parameters={"greeting": "ahoy"})
+    works.publisher.publish_all()
+    renamed, kept = answer["deployments"]
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", str(works.repository.folder), str(clone))
+    for one in (renamed, kept):
+        file = clone / "deployments" / one["site"] / f"{one['id']}.yaml"
+        raw = yaml_text.parse(file.read_bytes()).value
+        if one is renamed:
+            raw["metadata"]["name"] = "kiosk"
+        raw["spec"]["parameters"]["greeting"]["value"] = 'a "line"\\\nanother\u00fc'
+        file.write_text(yaml_text.dump(raw), encoding="utf-8")
+    git(clone, "commit", "-qam", "Name one of them otherwise")
+    git(works.repository.folder, "fetch", "-q", str(clone), "main:main")
+    works.publisher.refresh()
+    shown = {}
+    with works.store.session() as session:
+        for one in (renamed, kept):
+            key = deployments.find(session, one["id"])
+            assert key is not None
+            shown[one["id"]] = deployments.resource(session, key.key, Moment(works.clock()))
+    assert shown[renamed["id"]]["name"] == "kiosk"
+    assert shown[kept["id"]]["name"] == "storefront"
+    for one in shown.values():
+        assert one["parameters"] == {"greeting": 'a "line"\\\nanother\u00fc'}
+        assert (one["author"], one["request"], one["in_git"]) == ("Grace", None, True)
