@@ -116,7 +116,7 @@ def respond(answer: Any, status: int = 200) -> Response:
     if reply.body is None:
         return Response(status=204, headers=dict(reply.headers))
     return Response(
-        json.dumps(reply.body) + "\n",
+        json.dumps(reply.body, separators=(",", ":")) + "\n",
         status=reply.status,
         content_type="application/json",
         headers=dict(reply.headers),

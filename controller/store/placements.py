@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import func, select, tuple_
+from sqlalchemy import bindparam, func, select, tuple_
 
+from controller.store.columns import table
 from controller.store.freshness import freshness
 from controller.store.models import Deployment, Node, Placement, Site
 from controller.store.shapes import stamp
 from margrave.lifecycle import State
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from datetime import datetime
     from types import SimpleNamespace
 
@@ -21,6 +23,19 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from controller.store.freshness import Moment
+
+
+# Written once, of tables: a page of the list asks it, and the writing took longer than the answer.
+_OWN: Final = table(Placement)
+_OF: Final = table(Deployment)
+_NODES: Final = table(Node)
+_STATES: Final = (
+    select(_OWN.c.deployment, _OWN.c.node, _OWN.c.state, _NODES.c.status)
+    .join(_OF, _OF.c.key == _OWN.c.deployment)
+    .outerjoin(_NODES, (_NODES.c.site == _OF.c.site) & (_NODES.c.name == _OWN.c.node))
+    .where(_OWN.c.deployment.in_(bindparam("keys", expanding=True)))
+    .order_by(_OWN.c.incarnation)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,24 +88,21 @@ def of_deployments(
 
 
 def freshness_of(
-    session: Session, keys: Iterable[int], moment: Moment
+    session: Session, keys: Mapping[int, datetime | None], moment: Moment
 ) -> dict[int, list[dict[str, Any]]]:
-    """State and freshness alone of the newest incarnations, by deployment key."""
-    columns = (Placement.deployment, Placement.node, Placement.state, Node.status, Site.last_seen)
-    query = (
-        select(*columns)
-        .join(Deployment, Deployment.key == Placement.deployment)
-        .join(Site, Site.name == Deployment.site)
-        .outerjoin(Node, (Node.site == Deployment.site) & (Node.name == Placement.node))
-        .where(Placement.deployment.in_(list(keys)))
-        .order_by(Placement.incarnation)
-    )
-    newest = {(row.deployment, row.node): row for row in session.execute(query)}
-    found: dict[int, list[dict[str, Any]]] = {}
-    for (key, _), row in newest.items():
-        fresh = freshness(moment.node(row.status, row.last_seen)).value
-        found.setdefault(key, []).append({"state": row.state, "freshness": fresh})
-    return found
+    """State and freshness alone of the newest incarnations, by deployment key; `keys` with the
+    time at which each one's site was last heard of."""
+    found: dict[int, dict[str, tuple[State, str | None]]] = {}
+    for key, node, state, status in session.execute(_STATES, {"keys": list(keys)}):
+        found.setdefault(key, {})[node] = (state, status)
+    known = cache(lambda status, seen: freshness(moment.node(status, seen)).value)
+    return {
+        key: [
+            {"state": state, "freshness": known(status, keys[key])}
+            for state, status in nodes.values()
+        ]
+        for key, nodes in found.items()
+    }
 
 
 def count_on_node(session: Session, site: str, node: str) -> int:
