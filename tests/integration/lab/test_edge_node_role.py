@@ -20,7 +20,8 @@ from lab.layout import Layout
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = pytest.mark.lab
+# Every lab proves the role by being made with it; molecule/edge_node goes further than this.
+pytestmark = [pytest.mark.lab, pytest.mark.full]
 
 ROOT = Path(__file__).parents[3]
 RECAP = re.compile(r"changed=(\d+).*failed=(\d+)")

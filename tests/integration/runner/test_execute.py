@@ -223,9 +223,9 @@ def test_one_call_of_a_shared_run_is_cancelled_and_the_other_goes_on(
         arguments = {"deployment": mine, "fence": {**fences, "seq": 2}, "volumes": "remove"}
         delete = Call("off", Kind.DELETE, root("harbor-1"), arguments, 60)
         assert carry(executor, [delete]).wait()["off"].data["deleted"] is True
-        assert executor.active == {other}
+        assert mine not in executor.active
         assert lab.ssh("harbor-1", "pgrep -f workload_install", check=False).returncode == 1
-        ended = results.wait(90)[other]
+        ended = results.wait(90)[other]  # on a quick machine it has come to its own end already
         assert (ended.status, ended.data["error"]["class"]) == (Status.FAILED, "health")
     finally:
         for name in ("harbor-1", "depot-1"):
