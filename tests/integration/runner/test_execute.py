@@ -73,10 +73,12 @@ def root(lab: Lab) -> Callable[[str], Target]:
 
 @pytest.fixture
 def deployment(lab: Lab) -> Iterator[str]:
-    """An id of a deployment; what runs under it is gone afterwards."""
+    """An id of a deployment; what runs under it is gone afterwards, and nobody starts it anew."""
     ident = str(uuid.uuid4())
     yield ident
     for name in ("harbor-1", "depot-1"):
+        # A call that was given up here is still at work there, and would take its port back.
+        lab.ssh(name, "pkill -9 -f workload_install; pkill -9 docker-compose", check=False)
         find = f"podman ps -aq --filter label=margrave.deployment={ident}"
         lab.ssh(name, f"{find} | xargs -r podman rm -f -t 0", check=False)
         lab.ssh(name, f"rm -rf /var/lib/margrave/deployments/{ident}", check=False)
