@@ -62,27 +62,27 @@ def _of_file(name: str, files: Mapping[str, bytes], depth: int) -> Iterator[Stra
 
 def _paths(value: dict[str, Any]) -> Iterator[tuple[str, Any, bool, bool]]:
     """Where, path, whether it is a Compose file itself, whether it has to be there."""
-    value = _flat(value)
-    for one in _many(value.get("include")):
-        part = _flat(one) if isinstance(one, dict) else {"path": one}
-        yield from (("include", path, True, True) for path in _many(part.get("path")))
-        yield from (("include.env_file", path, False, True) for path in _many(part.get("env_file")))
+    value = flat(value)
+    for one in many(value.get("include")):
+        part = flat(one) if isinstance(one, dict) else {"path": one}
+        yield from (("include", path, True, True) for path in many(part.get("path")))
+        yield from (("include.env_file", path, False, True) for path in many(part.get("env_file")))
         if "project_directory" in part:
             yield "include.project_directory", part["project_directory"], False, True
     services = value.get("services")
-    for name, service in _flat(services).items() if isinstance(services, dict) else ():
+    for name, service in flat(services).items() if isinstance(services, dict) else ():
         if isinstance(service, dict):
-            yield from _of_service(f"services.{name}", _flat(service))
+            yield from _of_service(f"services.{name}", flat(service))
 
 
 def _of_service(where: str, service: dict[str, Any]) -> Iterator[tuple[str, Any, bool, bool]]:
     for key in ("env_file", "label_file"):
-        for one in _many(service.get(key)):
-            part = _flat(one) if isinstance(one, dict) else {"path": one}
+        for one in many(service.get(key)):
+            part = flat(one) if isinstance(one, dict) else {"path": one}
             yield f"{where}.{key}", part.get("path"), False, part.get("required") is not False
     extends = service.get("extends")
-    if isinstance(extends, dict) and "file" in _flat(extends):
-        yield f"{where}.extends.file", _flat(extends)["file"], True, True
+    if isinstance(extends, dict) and "file" in flat(extends):
+        yield f"{where}.extends.file", flat(extends)["file"], True, True
 
 
 def _wrong(
@@ -103,18 +103,18 @@ def _joined(base: str, path: str) -> str:
     return posixpath.normpath(posixpath.join(base, path))
 
 
-def _many(value: Any) -> list[Any]:
+def many(value: Any) -> list[Any]:
     """One or many, as Compose lets authors write."""
     if value is None:
         return []
     return value if isinstance(value, list) else [value]
 
 
-def _flat(mapping: dict[str, Any]) -> dict[str, Any]:
+def flat(mapping: dict[str, Any]) -> dict[str, Any]:
     """The mapping with what it merges by `<<`; its own keys stand above those."""
     found: dict[str, Any] = {}
-    for part in reversed(_many(mapping.get("<<"))):
+    for part in reversed(many(mapping.get("<<"))):
         if isinstance(part, dict):
-            found.update(_flat(part))
+            found.update(flat(part))
     found.update((key, value) for key, value in mapping.items() if key != "<<")
     return found

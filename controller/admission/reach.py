@@ -11,6 +11,7 @@ import posixpath
 from typing import TYPE_CHECKING, Any, Final
 
 from controller import compose
+from margrave.compose_files import flat, many
 from margrave.errors import DocumentError
 from margrave.yaml_text import parse
 
@@ -54,17 +55,17 @@ class Reach:
             return  # that it cannot be read is told where the package is listed
         if not isinstance(value, dict):
             return
-        base, whole = posixpath.dirname(name), _flat(value)
+        base, whole = posixpath.dirname(name), flat(value)
         for kind, kept in (("services", self._services), ("volumes", self._volumes)):
-            kept += [(one, _flat(part)) for one, part in _pairs(whole.get(kind))]
-        others = [_path(one) for one in _many(whole.get("include"))]
+            kept += [(one, flat(part)) for one, part in _pairs(whole.get(kind))]
+        others = [_path(one) for one in many(whole.get("include"))]
         others += [
-            _flat(part["extends"]).get("file")
+            flat(part["extends"]).get("file")
             for _, part in self._services
             if isinstance(part.get("extends"), dict)
         ]
         for other in others:
-            for path in _many(other):
+            for path in many(other):
                 joined = posixpath.normpath(posixpath.join(base, str(path)))
                 if joined != name:
                     self._read(files, joined, depth + 1)
@@ -78,7 +79,7 @@ class Reach:
                 yield key, "host is denied by host_namespaces"
             if mode.startswith(("container:", "ns:")):
                 yield key, f"{mode} is not of this application"
-        for device in _many(service.get("devices")):
+        for device in many(service.get("devices")):
             source = device.get("source") if isinstance(device, dict) else device
             path = self._filled(source).split(":")[0]
             if not any(fnmatch.fnmatchcase(path, one) for one in policy.devices):
@@ -102,17 +103,17 @@ class Reach:
             return
         if self._filled(service.get("privileged")).lower() in ("true", "yes", "on", "1"):
             yield "privileged", "is denied"
-        for option in map(self._filled, _many(service.get("security_opt"))):
+        for option in map(self._filled, many(service.get("security_opt"))):
             if any(sign in option for sign in UNCONFINED):
                 yield "security_opt", f"{option} is as good as privileged, which is denied"
         allowed = {_capability(one) for one in policy.capabilities}
-        for name in map(self._filled, _many(service.get("cap_add"))):
+        for name in map(self._filled, many(service.get("cap_add"))):
             if _capability(name) not in allowed:
                 yield "cap_add", f"{name} is not in capabilities"
 
     def _mounts(self, service: Mapping[str, Any]) -> Iterator[str]:
         """Folders of the node that are mounted; the package's own and named volumes are none."""
-        for mount in _many(service.get("volumes")):
+        for mount in many(service.get("volumes")):
             if isinstance(mount, dict):
                 source = self._filled(mount.get("source"))
                 bound = mount.get("type") == "bind"
@@ -150,21 +151,4 @@ def _path(include: object) -> object:
 def _pairs(value: object) -> list[tuple[str, dict[str, Any]]]:
     if not isinstance(value, dict):
         return []
-    return [(str(name), part) for name, part in _flat(value).items() if isinstance(part, dict)]
-
-
-def _many(value: object) -> list[Any]:
-    """One or many, as Compose lets authors write."""
-    if value is None:
-        return []
-    return value if isinstance(value, list) else [value]
-
-
-def _flat(mapping: dict[str, Any]) -> dict[str, Any]:
-    """The mapping with what it merges by `<<`; its own keys stand above those."""
-    found: dict[str, Any] = {}
-    for part in reversed(_many(mapping.get("<<"))):
-        if isinstance(part, dict):
-            found.update(_flat(part))
-    found.update((key, value) for key, value in mapping.items() if key != "<<")
-    return found
+    return [(str(name), part) for name, part in flat(value).items() if isinstance(part, dict)]

@@ -62,18 +62,7 @@ class Work:
         )
         journal = Journal(ground.folder / "logs", store)
         self._release_of = secrets.release_of
-        own_policy = settings.policy.model_dump()
-        self.operations = Operations(
-            store=store,
-            executor=ground.executor,
-            dispatch=Dispatch(ground.target, Sensitive(secrets, _logins(settings))),
-            journal=journal,
-            desired=self.watch.desired,
-            release_of=secrets.release_of,
-            policy=lambda document: narrowed(document, own_policy),
-            wake=self.woken.set,
-            instruments=ground.instruments,
-        )
+        self.operations = self._operations(ground, secrets, journal)
         parts = Parts(
             site=settings.site.name,
             store=store,
@@ -88,9 +77,28 @@ class Work:
         self._instruments = ground.instruments
         self.looked_at: datetime | None = None  # when the newest answer of Git was asked for
         self._clock = ground.clock
+        self._repeat(ground, journal)
+
+    def _operations(self, ground: Ground, secrets: Secrets, journal: Journal) -> Operations:
+        settings = ground.settings
+        own_policy = settings.policy.model_dump()
+        return Operations(
+            store=ground.store,
+            executor=ground.executor,
+            dispatch=Dispatch(ground.target, Sensitive(secrets, _logins(settings))),
+            journal=journal,
+            desired=self.watch.desired,
+            release_of=secrets.release_of,
+            policy=lambda document: narrowed(document, own_policy),
+            wake=self.woken.set,
+            instruments=ground.instruments,
+        )
+
+    def _repeat(self, ground: Ground, journal: Journal) -> None:
+        """What is done again and again, each at its own pace, and what beacons hint at."""
         self.git = Repeater(
             "git",
-            durations.seconds(settings.poll.interval),
+            durations.seconds(ground.settings.poll.interval),
             self._look,
             gather=_GATHER_SECONDS,
             slowest=_SLOWEST_POLL,
@@ -111,7 +119,7 @@ class Work:
             silent=self.observe.hint,
         )
         self.tidying = Repeater(
-            "tidy", EVERY_SECONDS, lambda _: tidy(store, journal, self.watch), at_once=False
+            "tidy", EVERY_SECONDS, lambda _: tidy(ground.store, journal, self.watch), at_once=False
         )
 
     def _sealed_files(self) -> Mapping[str, bytes]:
