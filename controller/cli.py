@@ -33,7 +33,7 @@ format_option = click.option(
 )
 @format_option
 def init(folder: Path, database: str, output: str) -> None:
-    """Make a controller: configuration, database, keys, repository, first admin.
+    """Make a controller in a folder of its own: configuration, database, keys, repository, admin.
 
     Password and token are shown this once; only their hashes are kept.
     """

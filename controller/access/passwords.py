@@ -13,6 +13,10 @@ from argon2.exceptions import InvalidHashError, VerificationError
 TOKEN_BYTES: Final = 32  # 256 random bits: a plain SHA-256 of them cannot be searched back
 LEAST: Final = 10
 MOST: Final = 256
+# Of a made password nothing is taken for something else, or for an option, and a double click
+# takes it whole. 20 of these 31 characters are 99 random bits.
+_LETTERS: Final = "abcdefghjkmnpqrstuvwxyz23456789"
+_MADE: Final = 20
 
 _HASHER = PasswordHasher()
 
@@ -29,6 +33,11 @@ def verify(stored: str | None, password: str) -> bool:
     except (VerificationError, InvalidHashError):
         return False
     return matched and stored is not None
+
+
+def new_password() -> str:
+    """A password for somebody who has none yet: easy to read out, to copy and to type."""
+    return "".join(secrets.choice(_LETTERS) for _ in range(_MADE))
 
 
 def new_token(prefix: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import shutil
 import subprocess
 import uuid
@@ -21,7 +20,14 @@ from controller.store.words import Role
 from margrave.errors import Conflict, MargraveError
 
 ADMIN: Final = "admin"
+_NAMED: Final = 3  # of the things that stand in the way
 _KEY: Final = "state/keys/signing"
+# What init itself makes before the configuration, which comes last; and what a file system of its
+# own begins with.
+_OURS: Final = frozenset({"state", "margrave.new", "lost+found"})
+_OURS_IN_STATE: Final = frozenset(
+    {"git", "keys", "margrave.db", "margrave.db-shm", "margrave.db-wal", "margrave.db-journal"}
+)
 _CONFIG: Final = """\
 # The controller's configuration. A key that is not known stops the start, and says which is meant.
 # MARGRAVE_<SECTION>__<KEY> in the environment stands above this file.
@@ -61,13 +67,12 @@ class Made:
 
 
 def make(folder: Path, database: str = "") -> Made:
-    """Make everything in the folder; Conflict when it holds a controller already.
+    """Make everything in the folder; Conflict when it holds a controller, or anything else.
 
     `database` is the URL of a PostgreSQL database that is there and empty; SQLite without one.
     """
     config = folder / settings.FILE_NAME
-    if config.exists():
-        raise Conflict(f"{config}: is there already", "choose an empty folder, or remove it")
+    _check_free(folder, config)
     folder.mkdir(parents=True, exist_ok=True)
     state = folder / "state"
     state.mkdir(mode=0o700, exist_ok=True)
@@ -81,7 +86,7 @@ def make(folder: Path, database: str = "") -> Made:
     Repository(loaded).prepare()
     store = Store(loaded.database_url)
     store.migrate()
-    password, token = secrets.token_urlsafe(15), passwords.new_token("mgt")
+    password, token = passwords.new_password(), passwords.new_token("mgt")
     try:
         _admin(store, password, token)
     finally:
@@ -90,11 +95,33 @@ def make(folder: Path, database: str = "") -> Made:
     return Made(config, ADMIN, password, token, public)
 
 
+def _check_free(folder: Path, config: Path) -> None:
+    """Conflict for a folder with anything in it but what an init that was cut short left there."""
+    if config.exists():
+        raise Conflict(
+            f"{config}: is there already, and was left as it is",
+            f"serve it with margrave controller serve --config {config}, or choose another folder",
+        )
+    if folder.exists() and not folder.is_dir():
+        raise Conflict(f"{folder}: is no folder", "choose another name")
+    here = {path.name for path in folder.glob("*")} - _OURS
+    foreign = sorted(here) or sorted(
+        f"state/{path.name}" for path in folder.glob("state/*") if path.name not in _OURS_IN_STATE
+    )
+    if foreign:
+        more = f" and {len(foreign) - _NAMED} more" if len(foreign) > _NAMED else ""
+        raise Conflict(
+            f"{folder}: holds other things already: {', '.join(foreign[:_NAMED])}{more}",
+            f"choose a folder of its own, such as {folder / 'controller'}",
+        )
+
+
 def _admin(store: Store, password: str, token: str) -> None:
     now = datetime.now(UTC)
     with store.write() as session:
         if access.user(session, ADMIN) is not None:
-            raise Conflict("the database has an admin already", "choose an empty folder")
+            words = "bring its margrave.toml back, or choose an empty folder and database"
+            raise Conflict("the database is a controller's already: it has an admin", words)
         person = {
             "name": ADMIN,
             "password_hash": passwords.hash_password(password),
