@@ -15,12 +15,13 @@ from runner.app.ground import Ground
 from runner.instruments import GIT, GIT_SECONDS
 from runner.nodes import News
 from runner.ports import NodeStatus
+from runner.reconcile.calls import Calls
 from runner.reconcile.inspection import INSPECT_SECONDS, Inspection
 from runner.reconcile.journal import Journal
 from runner.reconcile.limits import narrowed
 from runner.reconcile.loop import Reconciler, Repeater
 from runner.reconcile.observe import Observer
-from runner.reconcile.operations import Dispatch, Operations
+from runner.reconcile.operations import Operations
 from runner.reconcile.outcomes import Waiting, told
 from runner.reconcile.sensitive import Secrets, Sensitive
 from runner.reconcile.steps import Parts
@@ -82,14 +83,18 @@ class Work:
     def _operations(self, ground: Ground, secrets: Secrets, journal: Journal) -> Operations:
         settings = ground.settings
         own_policy = settings.policy.model_dump()
-        return Operations(
-            store=ground.store,
-            executor=ground.executor,
-            dispatch=Dispatch(ground.target, Sensitive(secrets, _logins(settings))),
-            journal=journal,
+        calls = Calls(
             desired=self.watch.desired,
             release_of=secrets.release_of,
             policy=lambda document: narrowed(document, own_policy),
+            target=ground.target,
+            sensitive=Sensitive(secrets, _logins(settings)),
+        )
+        return Operations(
+            store=ground.store,
+            executor=ground.executor,
+            calls=calls,
+            journal=journal,
             wake=self.woken.set,
             instruments=ground.instruments,
         )

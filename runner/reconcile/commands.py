@@ -9,6 +9,7 @@ from margrave.errors import MargraveError, NotFound, Refused
 from margrave.lifecycle import WORKING, State
 from margrave.lifecycle import Outcome as Fate
 from runner.ports import Executor, Node, Target
+from runner.reconcile import endings
 from runner.reconcile.inspection import Inspection
 from runner.reconcile.observe import Observer
 from runner.reconcile.watch import Watch
@@ -80,19 +81,13 @@ class Commands:
         with self._store.write() as tx:
             chosen = _chosen(tx, command)
             placements.lift_quarantine(tx, str(command["deployment"]))
-            for one in chosen:
-                if one.state not in WORKING:
-                    transitions.note(tx, one, **_anew(one))
-        return _told("tried again", chosen)
+            return _try_again(tx, chosen)
 
     def _release(self, command: Command) -> str:
         """Lift the quarantine: the wanted revision may be tried again."""
         with self._store.write() as tx:
             lifted = placements.lift_quarantine(tx, str(command["deployment"]))
-            chosen = [one for one in _chosen(tx, command) if one.state not in WORKING]
-            for one in chosen:
-                transitions.note(tx, one, **_anew(one))
-        return f"{lifted} released; " + _told("tried again", chosen)
+            return f"{lifted} released; " + _try_again(tx, _chosen(tx, command))
 
     def _cancel(self, command: Command) -> str:
         """Stop what is at work and go back; wait with what has not begun."""
@@ -105,10 +100,11 @@ class Commands:
                 if operation is None:
                     _hold(tx, one, self._wanted_release(one.deployment))
                 elif one.state in (State.INSTALLING, State.UPDATING):
-                    transitions.note(tx, one, cancelled=True, reason="cancelled")
-                    running.append(operation.id)
-                    if operation.state is OperationState.WAITING:
-                        _end_waiting(tx, operation.id, one)
+                    told = transitions.note(tx, one, cancelled=True, reason="cancelled")
+                    if operation.state is OperationState.RUNNING:
+                        running.append(operation.id)
+                    else:
+                        endings.cancel(tx, operation, told)
         for identifier in running:
             self._executor.cancel(identifier)
         return _told("cancelled", chosen)
@@ -184,6 +180,15 @@ def _chosen(tx: Transaction, command: Command) -> list[Placement]:
     return found
 
 
+def _try_again(tx: Transaction, chosen: Sequence[Placement]) -> str:
+    resting = [one for one in chosen if one.state not in WORKING]
+    for one in resting:
+        transitions.note(tx, one, **_anew(one))
+    at_work = [one for one in chosen if one.state in WORKING]
+    told = _told("tried again", resting)
+    return f"{told}; {_told('still at work', at_work)}" if at_work else told
+
+
 def _anew(one: Placement) -> dict[str, Any]:
     """As if it had never been tried: attempts, backoff and outcome begin anew."""
     changes: dict[str, Any] = {"cancelled": False, "next_attempt_at": None, "attempt": 0}
@@ -201,22 +206,6 @@ def _hold(tx: Transaction, one: Placement, wanted: str | None) -> None:
         transitions.note(tx, one, outcome=Fate.HELD, cancelled=True, reason="cancelled")
     else:
         transitions.note(tx, one, outcome=Fate.HELD, tried_release=wanted, reason="cancelled")
-
-
-def _end_waiting(tx: Transaction, operation: str, one: Placement) -> None:
-    operations.change(
-        tx, operation, state=OperationState.CANCELLED, ended_at=tx.now, next_try_at=None
-    )
-    transitions.move(
-        tx,
-        one,
-        State.FAILED,
-        "cancelled",
-        cancelled=True,
-        outcome=Fate.HELD,
-        waiting=None,
-        error=None,
-    )
 
 
 def _told(words: str, chosen: Sequence[Placement]) -> str:

@@ -81,10 +81,10 @@ def settle(case: Case) -> Settlement:
 
 
 def _not_ended(case: Case) -> Settlement:
-    taking_off = arguments.takes_off(case.operation)
-    if case.placement.cancelled and case.operation.kind is Kind.INSTALL and not taking_off:
-        return _take_off(case)
-    if case.placement.cancelled and not taking_off:
+    on_its_way_off = arguments.takes_off(case.operation)
+    if case.placement.cancelled and case.operation.kind is Kind.INSTALL and not on_its_way_off:
+        return taking_off(case.placement, case.now)
+    if case.placement.cancelled and not on_its_way_off:
         return _cancelled(case)
     tries = case.operation.tries + 1
     if case.result.status is Status.LOST and tries >= _LOST_LIMIT:
@@ -105,16 +105,17 @@ def _not_ended(case: Case) -> Settlement:
     )
 
 
-def _take_off(case: Case) -> Settlement:
+def taking_off(placement: Placement, now: datetime) -> Settlement:
     """A cancelled install has nothing to go back to: the call that takes it off also asks the one
     that is at work on the node to stop at its next safe point, over a connection of its own."""
     operation = {
         "state": OperationState.WAITING,
-        "next_try_at": case.now,
-        "arguments": arguments.delete_arguments(case.placement),
+        "next_try_at": now,
+        "arguments": arguments.delete_arguments(placement),
         "phase": "going back",
     }
-    return Settlement(None, "cancelled", {"reason": "cancelled"}, operation, anew=True)
+    changes = {"reason": "cancelled", "cancelled": True}
+    return Settlement(None, "cancelled", changes, operation, anew=True)
 
 
 def _cancelled(case: Case) -> Settlement:
@@ -123,7 +124,7 @@ def _cancelled(case: Case) -> Settlement:
         "error": None,
         "waiting": None,
         "next_attempt_at": case.now,
-        "outcome": Outcome.HELD,
+        "outcome": _of_the_wish(case, Outcome.HELD),
     }
     return Settlement(State.FAILED, "cancelled", changes, _ended(case, OperationState.CANCELLED))
 

@@ -46,6 +46,13 @@ def find(tx: Transaction, deployment: str, node: str) -> Placement | None:
     return None if row is None else value_of(Placement, row)
 
 
+def get(tx: Transaction, deployment: str, node: str) -> Placement:
+    """The newest incarnation of one that has to be there, because an operation is about it."""
+    found = find(tx, deployment, node)
+    assert found is not None, "an operation has a placement"
+    return found
+
+
 def write(tx: Transaction, placement: Placement) -> None:
     """Store every field; only `transitions` calls this."""
     same = (

@@ -10,7 +10,7 @@ import pytest
 
 from margrave.lifecycle import Kind, Outcome, State
 from runner.reconcile.commands import Commands
-from runner.store import outbox, placements
+from runner.store import Placement, outbox, placements, transitions
 from tests.support.repository import STOREFRONT
 from tests.support.site import World
 from tests.support.waiting import eventually
@@ -136,6 +136,80 @@ def test_a_cancelled_install_is_taken_off_again(world: World, commands: Commands
     commands.handle({"id": "c2", "kind": "retry", "deployment": OTHER})
     world.settle()
     assert OTHER in world.executor.nodes["harbor-1"].running
+
+
+def away_in_the_middle_of_an_install(world: World) -> None:
+    """A second deployment is being installed on harbor-1, which falls silent meanwhile."""
+    world.executor.before_answer = lambda call: setattr(
+        world.executor.nodes[call.node.name], "away", True
+    )
+    world.executor.lost = {Kind.INSTALL}
+    world.repository.deploy(
+        "1.0.0", name="second", identifier=OTHER, number=5, placement={"nodes": ["harbor-1"]}
+    )
+    world.repository.push()
+    world.runner.work.watch.look(hinted=True)
+    world.runner.work.reconciler.tick()
+    eventually(lambda: OTHER in world.executor.nodes["harbor-1"].running)
+    world.executor.before_answer = lambda call: None
+    world.executor.lost = set()
+
+
+def second(world: World) -> Placement:
+    """The placement of the second deployment."""
+    with world.runner.ground.store.read() as tx:
+        return placements.get(tx, OTHER, "harbor-1")
+
+
+@pytest.mark.parametrize("waits", [True, False], ids=["it waits", "it is at work"])
+@pytest.mark.parametrize("restarts", [True, False], ids=["restarted", "not restarted"])
+def test_a_cancelled_install_is_taken_off_when_its_node_is_back(
+    world: World, commands: Commands, *, waits: bool, restarts: bool
+) -> None:
+    """However long the node is away, and whatever happens to the runner meanwhile: what had begun
+    there does not stay."""
+    away_in_the_middle_of_an_install(world)
+    if waits:
+        world.executor.cancel(second(world).operation or "")
+        eventually(lambda: second(world).waiting)
+    commands.handle({"id": "c1", "kind": "cancel", "deployment": OTHER})
+    if restarts:
+        world.restart()
+    world.settle()
+    one = second(world)
+    assert (one.state, one.reason, one.cancelled) == (State.INSTALLING, "cancelled", True)
+    assert one.waiting and one.waiting["for"] == "node"
+    world.executor.nodes["harbor-1"].away = False
+    world.hurry()
+    world.settle()
+    assert OTHER not in world.executor.nodes["harbor-1"].running
+    one = second(world)
+    assert (one.state, one.reason, one.outcome) == (State.FAILED, "cancelled", Outcome.HELD)
+
+
+def test_a_cancel_that_its_runner_did_not_survive_is_carried_out(
+    world: World, commands: Commands
+) -> None:
+    """Between the operator's word and the end of the call the process was killed."""
+    away_in_the_middle_of_an_install(world)
+    store = world.runner.ground.store
+    with store.write() as tx:
+        transitions.note(tx, second(world), cancelled=True, reason="cancelled")
+    world.executor.nodes["harbor-1"].away = False
+    world.restart()
+    world.settle()
+    assert OTHER not in world.executor.nodes["harbor-1"].running
+    assert second(world).outcome is Outcome.HELD
+
+
+def test_a_retry_tells_what_is_still_at_work(world: World, commands: Commands) -> None:
+    """What is on its way is not begun anew, and nobody is told so."""
+    away_in_the_middle_of_an_install(world)
+    commands.handle({"id": "c1", "kind": "retry", "deployment": OTHER})
+    with world.runner.ground.store.read() as tx:
+        [told] = [one.data for one in outbox.waiting(tx, 10_000) if one.kind == "command"]
+    assert told["detail"] == "tried again on no node; still at work on harbor-1"
+    world.executor.cancel(second(world).operation or "")
 
 
 def test_a_forgotten_node_takes_its_placements_along(world: World, commands: Commands) -> None:

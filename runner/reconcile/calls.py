@@ -1,0 +1,81 @@
+"""From a step to a call: what an operation is to lead to, and the arguments that go to its node.
+
+What is stored with an operation is enough to make the same call again after any interruption. The
+fence and what is sensitive are added on the way out, and never stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from margrave.documents.extensions import Extensions
+from margrave.documents.site import SiteDocument
+from margrave.error_classes import ErrorClass
+from margrave.errors import MargraveError
+from margrave.lifecycle import Kind
+from margrave.planner import effective
+from margrave.planning import Step
+from runner.ports import Call, Node, Result, Status, Target
+from runner.reconcile import arguments
+from runner.reconcile.beginning import Goal
+from runner.reconcile.view import ReleaseOf
+from runner.source import Desired
+from runner.store import Operation, Placement
+
+
+@dataclass(frozen=True)
+class Calls:
+    """Makes calls from what Git wants now, and from what the site allows."""
+
+    desired: Callable[[], Desired | None]
+    release_of: ReleaseOf
+    policy: Callable[[SiteDocument], Mapping[str, Any]]
+    target: Callable[[Node], Target]
+    sensitive: Callable[[Mapping[str, Any]], Mapping[str, Any]]  # registries, resolved secrets
+
+    def arguments(self, step: Step, placement: Placement) -> tuple[dict[str, Any], Goal]:
+        """What is stored of the call that a step asks for, and what it is to lead to."""
+        if step.kind is Kind.DELETE:
+            goal = Goal(placement.release, placement.revision, placement.version)
+            return arguments.delete_arguments(placement), goal
+        extensions = self.extensions(step.deployment)
+        desired = self.desired()
+        policy = self.policy(desired.site if desired else SiteDocument())
+        document = desired.deployment(step.deployment) if desired else None
+        wanted = self.release_of(document) if document else None
+        if step.kind is Kind.ROLLBACK or (step.heal and step.to_release != wanted):
+            goal = Goal(placement.good_release, placement.good_revision, placement.good_version)
+            return arguments.rollback_arguments(placement, extensions, policy), goal
+        assert desired is not None and document is not None, "what is begun is wanted"
+        built = arguments.release_arguments(document, extensions, policy, desired.components)
+        return built | {"release": wanted}, Goal(wanted, document.revision, document.version)
+
+    def extensions(self, deployment: str) -> Extensions:
+        """The policies of a deployment; the defaults of one that Git no longer has."""
+        desired = self.desired()
+        document = desired.deployment(deployment) if desired else None
+        return effective(document, desired.site) if desired and document else Extensions()
+
+    def call(self, one: Operation, node: Node, runner: str) -> Call:
+        """The call as it goes out; MargraveError where it cannot be made, as for want of a
+        secret."""
+        fence = {"runner": runner, "epoch": one.epoch, "seq": one.seq}
+        sent = {**one.arguments, "fence": fence, "request_id": one.id}
+        kind = arguments.called(one)
+        if kind is not Kind.DELETE:
+            sent |= self.sensitive(one.arguments)
+        return Call(one.id, kind, self.target(node), sent, one.deadline)
+
+
+def refused(one: Operation, error: MargraveError, now: datetime) -> Result:
+    """What a call that could not be made came to."""
+    told = {
+        "class": ErrorClass.CONFIG,
+        "code": "not-callable",
+        "message": error.message,
+        "cure": error.cure,
+    }
+    return Result(one.id, Status.FAILED, {"error": told}, now, now)
