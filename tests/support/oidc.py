@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import secrets
-import threading
 import time
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import urlencode
 
 from joserfc import jwt
 from joserfc.jwk import RSAKey
+
+from tests.support.small_server import Asked, SmallServer, Told
 
 CLIENT, SECRET = "margrave", "between the two of us"
 
 
 @dataclass
-class FakeProvider:
+class FakeProvider(SmallServer):
     """It knows one person; a test may change what it says of them, or make it lie."""
 
     claims: dict[str, Any] = field(
@@ -35,7 +34,6 @@ class FakeProvider:
     ill: bool = False
     foreign_key: bool = False
     _codes: dict[str, dict[str, str]] = field(default_factory=dict)
-    _server: ThreadingHTTPServer | None = None
 
     def __post_init__(self) -> None:
         self._key = RSAKey.generate_key(2048, {"kid": "1"})
@@ -43,53 +41,22 @@ class FakeProvider:
 
     @property
     def issuer(self) -> str:
-        assert self._server is not None
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
+        return f"http://{self.address}"
 
-    def start(self) -> FakeProvider:
-        provider = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                url = urlsplit(self.path)
-                query = {name: values[0] for name, values in parse_qs(url.query).items()}
-                if provider.ill:
-                    self.send_error(503)
-                elif url.path == "/.well-known/openid-configuration":
-                    self._json(200, provider.facts())
-                elif url.path == "/keys":
-                    self._json(200, {"keys": [provider._key.as_dict(private=False)]})
-                elif url.path == "/authorize":
-                    self.send_response(302)
-                    self.send_header("Location", provider.authorized(query))
-                    self.end_headers()
-                else:
-                    self.send_error(404)
-
-            def do_POST(self) -> None:
-                length = int(self.headers["Content-Length"])
-                form = {k: v[0] for k, v in parse_qs(self.rfile.read(length).decode()).items()}
-                self._json(*provider.exchanged(self.headers.get("Authorization", ""), form))
-
-            def _json(self, status: int, value: Any) -> None:
-                data = json.dumps(value).encode()
-                self.send_response(status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-
-            def log_message(self, *_: object) -> None:
-                """Say nothing."""
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-        return self
-
-    def stop(self) -> None:
-        if self._server is not None:
-            self._server.shutdown()
-            self._server.server_close()
+    def answer(self, asked: Asked) -> Told:
+        """Discovery, keys, the way through the browser, and the exchange behind it."""
+        if self.ill:
+            return Told(503)
+        match asked.method, asked.path:
+            case "GET", "/.well-known/openid-configuration":
+                return Told(body=self.facts())
+            case "GET", "/keys":
+                return Told(body={"keys": [self._key.as_dict(private=False)]})
+            case "GET", "/authorize":
+                return Told(302, headers={"Location": self.authorized(dict(asked.query))})
+            case "POST", _:
+                return Told(*self.exchanged(asked.headers.get("Authorization", ""), asked.form))
+        return Told(404)
 
     def facts(self) -> dict[str, str]:
         """What it tells of itself."""
