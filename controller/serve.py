@@ -6,10 +6,12 @@ import gc
 import json
 import logging
 import threading
+import time
 from typing import TYPE_CHECKING, Any, Final
 
 from gunicorn import util  # type: ignore[import-untyped]
 from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]
+from gunicorn.systemd import sd_notify  # type: ignore[import-untyped]
 from gunicorn.workers.gthread import ThreadWorker  # type: ignore[import-untyped]
 
 from controller import logs
@@ -27,6 +29,7 @@ LOG = logging.getLogger(__name__)
 
 SPARE_THREADS: Final = 16  # beyond the streams, so that they never starve /healthz
 COLLECT_AFTER: Final = 20_000  # new objects: a batch of reports makes ten thousand
+ALIVE_EVERY: Final = 5.0  # seconds between two words to a systemd that watches
 GRACE: Final = 25  # seconds for requests in progress when asked to stop
 
 
@@ -53,7 +56,19 @@ util.write_error = write_problem  # gunicorn has no door for it, and would answe
 
 
 class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
-    """A worker that ends its streams when asked to stop: they would never end by themselves."""
+    """A worker that ends its streams when asked to stop: they would never end by themselves.
+
+    It tells systemd too that it lives: gunicorn's own process only tells that it has begun.
+    """
+
+    _told = 0.0
+
+    def notify(self) -> None:
+        """Alive; called on each turn of the loop that takes connections."""
+        super().notify()
+        if time.monotonic() - self._told >= ALIVE_EVERY:
+            self._told = time.monotonic()
+            sd_notify("WATCHDOG=1", self.log)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """SIGTERM."""
