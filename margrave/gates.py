@@ -145,7 +145,7 @@ class Gates:
         for name in extensions.requires:
             there = [one for one in self._view.standing if one.name == name]
             there = [one for one in there if one.state is not State.DELETED]
-            if not there or any(one.state is not State.INSTALLED for one in there):
+            if not there or any(one.state is not State.INSTALLED or one.degraded for one in there):
                 return Waiting("requires", detail=f"{name} is not healthy at this site yet")
         return None
 
@@ -157,5 +157,5 @@ class Gates:
         for spans in (own, self._view.document.windows):
             if not windows.open_at(spans, now, zone):
                 until = windows.next_opening(spans, now, zone)
-                return Waiting("window", until, f"no window is open for a {step.kind}")
+                return Waiting("window", until, f"no window is open for this {step.kind}")
         return None

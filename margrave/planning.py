@@ -45,6 +45,7 @@ class Standing:
     cancelled: bool = False
     healing: bool = False  # the last operation was a heal
     drift: str = ""  # what differs on the node; empty when nothing does
+    degraded: bool = False  # it was seen to be ill: who requires it waits
     heal_after: datetime | None = None  # set while the budget for heals is spent
     busy: bool = False  # an operation is at work
     keeps_data: bool = False  # it has named volumes

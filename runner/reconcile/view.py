@@ -89,6 +89,7 @@ def standing(one: Placement, busy: Collection[tuple[str, str]], now: datetime) -
         cancelled=one.cancelled,
         healing=one.healing,
         drift="; ".join(str(text) for text in one.drift),
+        degraded=one.health == "degraded",
         heal_after=heal_after(one.heals, now),
         busy=(one.deployment, one.node) in busy,
         keeps_data=one.keeps_data,
