@@ -9,11 +9,12 @@ from dataclasses import asdict
 from pathlib import Path
 
 from bench.figures import keep
-from lab import Lab
+from lab import Engine, Lab
 from tests.faults import matrix
 from tests.faults.ground import Ground
 from tests.faults.lives import Verdict, lead
 
+NODES = {Engine.PODMAN: "harbor-1", Engine.DOCKER: "yard-1"}
 WHICH = {"some": matrix.some, "rotated": matrix.rotated, "every": matrix.every}
 
 
@@ -23,16 +24,19 @@ def main() -> int:
     parser.add_argument("which", choices=WHICH, nargs="?", default="rotated")
     parser.add_argument("--lab", default="faults", help="its name; it stays for the next run")
     parser.add_argument("--only", default="", help="lives that have this text in a case")
+    parser.add_argument("--engine", choices=Engine, type=Engine, default=Engine.PODMAN)
+    parser.add_argument("--part", default="1/1", help="K/N: the k-th of n parts of the lives")
     asked = parser.parse_args()
-    lab = Lab(asked.lab)
-    lab.up(["harbor-1"], progress=lambda text: say(f"==> {text}"))
+    part, parts = map(int, asked.part.split("/"))
+    lab, node = Lab(asked.lab), NODES[asked.engine]
+    lab.up([node], engine=asked.engine, progress=lambda text: say(f"==> {text}"))
     lives = [one for one in WHICH[asked.which]() if any(asked.only in str(case) for case in one)]
     verdicts: list[Verdict] = []
     with tempfile.TemporaryDirectory(prefix="margrave-faults-") as base:
-        ground = Ground(lab, "harbor-1", Path(base))
+        ground = Ground(lab, node, Path(base), asked.engine)
         ground.open()
         try:
-            for life in lives:
+            for life in lives[part - 1 :: parts]:
                 for verdict in lead(ground, life):
                     say(_row(verdict))
                     verdicts.append(verdict)
@@ -40,7 +44,7 @@ def main() -> int:
             ground.close()
     bad = [one for one in verdicts if one.findings]
     keep(
-        "faults",
+        f"faults-{asked.engine}-{asked.which}-{part}of{parts}",
         {"cases": len(verdicts), "wrong": len(bad), "verdicts": list(map(_told, verdicts))},
     )
     return 1 if bad else 0

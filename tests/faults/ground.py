@@ -7,7 +7,7 @@ import signal
 from collections.abc import Callable
 from pathlib import Path
 
-from lab import Lab
+from lab import Engine, Lab
 from tests.faults import on_node
 from tests.faults.stops import Stops
 from tests.support.repository import Repository, storefront_component
@@ -22,9 +22,10 @@ VERSIONS = ("1.0.0", "1.1.0", "1.2.0")
 class Ground:
     """One node and all that works on it."""
 
-    def __init__(self, lab: Lab, node: str, base: Path) -> None:
+    def __init__(self, lab: Lab, node: str, base: Path, engine: Engine = Engine.PODMAN) -> None:
         self.lab = lab
         self.node = node
+        self.engine = engine
         self.stops = Stops(lab, node)
         self.repository = Repository(base)
         self.components = {
@@ -39,8 +40,8 @@ class Ground:
     def open(self) -> None:
         """Start the runner and onboard the node."""
         self.lab.heal(self.node)
-        clean(self.lab, self.node)
-        self.lab.ssh(self.node, TIDY)
+        self._clean()
+        self._run(TIDY)
         self.stops.lay_down()
         self.runner.start()
         address = self.lab.node(self.node).address
@@ -53,7 +54,7 @@ class Ground:
         self.runner.remove(self.node)
         self.runner.kill(signal.SIGTERM)
         self.stops.take_away()
-        clean(self.lab, self.node)
+        self._clean()
 
     def want(self, version: str | None, timeout: str = "2m00s") -> None:
         """Push what should run: a version, or nothing any more."""
@@ -112,8 +113,15 @@ class Ground:
         if (self.repository.tree / self._document).exists():
             self.want(None)
         eventually(lambda: self.standing()[0] in ("", "DELETED"), 300, "the life is cleared away")
-        clean(self.lab, self.node)
-        self.lab.ssh(self.node, TIDY)
+        self._clean()
+        self._run(TIDY)
+
+    def _clean(self) -> None:
+        clean(self.lab, self.node, self.engine)
+
+    def _run(self, script: str) -> str:
+        """What a script says on the node, with the name of its engine filled in."""
+        return self.lab.ssh(self.node, script.replace("ENGINE", self.engine)).stdout
 
     @property
     def _document(self) -> str:
@@ -133,7 +141,7 @@ class Ground:
         looks = LOOKS + (LOOKS_WHEN_DELETED if deleted else LOOKS_WHEN_THERE)
 
         def gone() -> bool:
-            found[:] = self.lab.ssh(self.node, looks).stdout.splitlines()
+            found[:] = self._run(looks).splitlines()
             found.extend(f"run folder {name}" for name in self.runner.runs())
             return not found
 
@@ -146,7 +154,7 @@ class Ground:
 
 
 # What was there before anything was deployed stays there, and would look like a leftover.
-TIDY = "podman image rm --all --force >/dev/null; rm -rf /tmp/ansible_*"
+TIDY = "ENGINE image prune --all --force >/dev/null; rm -rf /tmp/ansible_*"
 # Each line that these print is something left over.
 LOOKS = """
 ls /run/margrave 2>/dev/null | sed 's/^/lock /'
@@ -154,21 +162,21 @@ find /tmp /var/tmp /root/.ansible/tmp /home/margrave/.ansible/tmp -mindepth 1 -m
   ! -name 'systemd-private-*' ! -name '.*-unix' 2>/dev/null | sed 's/^/temporary /'
 find /var/lib/margrave \\( -name '*.tmp' -o -name '*.new' \\) | sed 's/^/half written /'
 ps -eo args | grep -E '[d]ocker-compose|[A]nsiballZ|[p]ython3 *$' | sed 's/^/process /'
-podman ps -a --filter label=margrave.deployment --format '{{.State}} {{.Names}}' |
+ENGINE ps -a --filter label=margrave.deployment --format '{{.State}} {{.Names}}' |
   grep -v ^running | sed 's/^/container /'
 """
 LOOKS_WHEN_THERE = """
 count() { [ "$2" = "$3" ] || echo "$2 $1, not $3"; }
-count containers "$(podman ps -q --filter label=margrave.deployment | wc -l)" 2
-count networks "$(podman network ls -q --filter label=margrave.deployment | wc -l)" 1
-count volumes "$(podman volume ls -q --filter label=margrave.deployment | wc -l)" 1
+count containers "$(ENGINE ps -q --filter label=margrave.deployment | wc -l)" 2
+count networks "$(ENGINE network ls -q --filter label=margrave.deployment | wc -l)" 1
+count volumes "$(ENGINE volume ls -q --filter label=margrave.deployment | wc -l)" 1
 """
 LOOKS_WHEN_DELETED = """
-podman ps -aq --filter label=margrave.deployment | sed 's/^/container /'
-podman network ls -q --filter label=margrave.deployment | sed 's/^/network /'
-podman images --format '{{.Repository}}:{{.Tag}}' | grep storefront | sed 's/^/image /'
+ENGINE ps -aq --filter label=margrave.deployment | sed 's/^/container /'
+ENGINE network ls -q --filter label=margrave.deployment | sed 's/^/network /'
+ENGINE images --format '{{.Repository}}:{{.Tag}}' | grep storefront | sed 's/^/image /'
 find /var/lib/margrave -type f ! -name fence.json ! -path '*/fences/*' | sed 's/^/file /'
-podman volume ls -q --filter label=margrave.deployment | xargs -r podman volume rm >/dev/null
+ENGINE volume ls -q --filter label=margrave.deployment | xargs -r ENGINE volume rm >/dev/null
 """
 
 

@@ -1,4 +1,4 @@
-"""A life: install, update, a release that fails, delete, with a fault in each; how it is judged."""
+"""A life: install, update, a release that fails, a rollback, delete; how each is judged."""
 
 from __future__ import annotations
 
@@ -60,8 +60,14 @@ COURSES: Mapping[Deed, Course] = {
         ("INSTALLED", "rolled-back", "1.1.0"),
         ("health",),
     ),
+    Deed.ROLLBACK: Course(
+        "1.0.0",
+        "1.1.0",
+        ("INSTALLED", "UPDATING", "INSTALLED"),
+        ("INSTALLED", "succeeded", "1.0.0"),
+    ),
     Deed.DELETE: Course(
-        None, "1.1.0", ("INSTALLED", "DELETING", "DELETED"), ("DELETED", "succeeded", None)
+        None, "1.0.0", ("INSTALLED", "DELETING", "DELETED"), ("DELETED", "succeeded", None)
     ),
 }
 

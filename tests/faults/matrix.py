@@ -22,6 +22,9 @@ AT_THEIR_PLACE = (
     Case(Deed.UPDATE, "pull", "link"),
     Case(Deed.UPDATE, "prove", "link"),
     Case(Deed.FAILING, "go back", "link"),
+    Case(Deed.FAILING, "look back", "link"),
+    Case(Deed.ROLLBACK, "claim", "disk"),
+    Case(Deed.ROLLBACK, "prove", "link"),
     Case(Deed.DELETE, "begin", "disk"),
     Case(Deed.DELETE, "down", "link"),
 )
@@ -52,10 +55,12 @@ def some() -> list[Life]:
             Case(Deed.INSTALL, "pull", "disk"),
             Case(Deed.UPDATE, "up", "both"),
             Case(Deed.FAILING, "go back", "power"),
+            Case(Deed.ROLLBACK, "up", "module"),
             Case(Deed.DELETE, "forget", "module"),
             Case(Deed.INSTALL, "commit", "module"),
             Case(Deed.UPDATE, "prove", "runner"),
             Case(Deed.FAILING, "up again", "ansible"),
+            Case(Deed.ROLLBACK, "commit", "both"),
             Case(Deed.DELETE, "down", "ssh"),
         ]
     )

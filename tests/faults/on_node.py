@@ -65,7 +65,7 @@ class Watch:
             return
         if event != plan["event"] or plan["text"] not in told:
             return
-        if not set(plan["within"]) <= set(stack):
+        if not set(plan["within"]) <= set(stack) or not _has(plan["part"]):
             return
         self.left -= 1
         if self.left == 0:
@@ -94,6 +94,11 @@ def _stack() -> list[str]:
             found.append(frame.f_code.co_name)
         frame = frame.f_back
     return found
+
+
+def _has(part: str) -> bool:
+    """Whether the module at work brought this one of the collection's parts along."""
+    return not part or any(name.endswith(f"{OURS}.{part}") for name in sys.modules)
 
 
 def _writes(arguments: tuple[Any, ...]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -14,6 +14,7 @@ class Deed(StrEnum):
     INSTALL = "install"
     UPDATE = "update"
     FAILING = "failing update"  # 1.2.0 never gets healthy: goes back on the node, then proven
+    ROLLBACK = "rollback"  # an operator's: the release before it is on the node still
     DELETE = "delete"
 
 
@@ -25,6 +26,8 @@ class Step:
     text: str = ""
     nth: int = 1
     within: tuple[str, ...] = ()
+    # Only in a module that has this one of the collection's parts; empty: in any.
+    part: str = ""
     # Nothing of the old version may have been touched yet.
     before_switch: bool = True
 
@@ -36,6 +39,7 @@ class Step:
             "text": self.text,
             "nth": self.nth,
             "within": list(self.within),
+            "part": self.part,
         }
 
 
@@ -45,6 +49,11 @@ def _renames(text: str, nth: int = 1, *, before_switch: bool = True) -> Step:
 
 def _runs(word: str, nth: int = 1, *, before_switch: bool = True) -> Step:
     return Step("subprocess.Popen", f"'{word}'", nth, before_switch=before_switch)
+
+
+def _proves(step: Step) -> Step:
+    """The same in the call that proves what an update has gone back to."""
+    return replace(step, part="_rollback", before_switch=False)
 
 
 APPLY = {
@@ -64,6 +73,14 @@ DONE = {
     "answer": _renames("/fences/", 2, before_switch=False),
     "end": Step("os.remove", ".lock", before_switch=False),
 }
+# Nothing is unpacked, resolved or pulled: the release is complete, and its images are there.
+AGAIN = {name: APPLY[name] for name in ("claim", "begin", "fetched", "up", "prove")}
+PROOF = {
+    "claim proof": _proves(_renames("/fences/")),
+    "look back": _proves(Step("socket.connect", within=("rollback",))),
+    "proof": _proves(_renames("/fences/", 2)),
+    "end proof": _proves(Step("os.remove", ".lock")),
+}
 STEPS: Mapping[Deed, Mapping[str, Step]] = {
     # The first claim of a node makes the folder of releases itself, and with it one more step.
     Deed.INSTALL: {**APPLY, **DONE},
@@ -76,7 +93,9 @@ STEPS: Mapping[Deed, Mapping[str, Step]] = {
         "went back": _renames("journal.json'", 4, before_switch=False),
         "answer": _renames("/fences/", 2, before_switch=False),
         "end": Step("os.remove", ".lock", before_switch=False),
+        **PROOF,
     },
+    Deed.ROLLBACK: {**AGAIN, **DONE},
     Deed.DELETE: {
         "claim": _renames("/fences/"),
         "begin": _renames("journal.json'"),
