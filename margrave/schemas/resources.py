@@ -81,7 +81,7 @@ class App(Resource):
     version: str
     versions: list[str]
     description: str | None
-    source: str
+    source: str | None  # none any more when the source was taken away
     profiles: list[AppProfile]
     parameters: list[AppParameter]
     findings: list[Place]

@@ -84,7 +84,7 @@ def test_what_is_stored_is_served(client: FlaskClient) -> None:
 
 
 def test_answers_are_as_their_schemas_say(
-    harbor: Runner, schemas: Schemas, operator: Api, viewer: Api, parts: Parts
+    harbor: Runner, schemas: Schemas, admin: Api, operator: Api, viewer: Api, parts: Parts
 ) -> None:
     """From the plan to a failed placement, each resource has its fields."""
     plan = operator.post("/plans", json=DEPLOY).json["plan"]
@@ -109,6 +109,11 @@ def test_answers_are_as_their_schemas_say(
     schemas.hold("problem", viewer.get("/apps/none").json, operator.post("/plans", json=[]).json)
     again = {**DEPLOY, "version": "1.1.0"}
     schemas.hold("plan-resource", operator.post("/plans", json=again).json["plan"])
+
+    assert admin.delete("/app-sources/apps").status_code == 204
+    left = viewer.get("/apps/storefront").json
+    assert left["source"] is None  # kept for who uses it
+    schemas.hold("app-resource", left)
 
 
 def test_documents_that_are_written_are_as_their_schemas_say(

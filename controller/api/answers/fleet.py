@@ -1,0 +1,89 @@
+"""Sites and nodes after a change, and what their runners hear."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from margrave.lifecycle import Freshness
+from margrave.schemas import resources
+from margrave.schemas.resources import Count, Name, Resource, Time, Uuid
+
+
+class MadeSite(Resource):
+    """A new site, and its runner's token, which is shown this once."""
+
+    site: resources.Site
+    token: str
+
+
+class MadeSiteToken(Resource):
+    """A new token of a site's runner, which is shown this once."""
+
+    id: Uuid
+    token: str
+
+
+class ChangedSite(resources.Site):
+    """A site after a change, with the commit that carries it; null where nothing changed."""
+
+    commit: str | None
+
+
+class ChangedNode(resources.Node):
+    """A node after a change, with the commit that carries it; null where nothing changed."""
+
+    commit: str | None
+
+
+class Given(Resource):
+    """A command that was stored for a site's runner."""
+
+    id: Uuid
+    kind: str
+
+
+class Taken(Resource):
+    """Up to where a runner's reports are in."""
+
+    ack: Count
+
+
+class Command(Resource):
+    """Something that a runner is to do."""
+
+    id: Uuid
+    kind: str
+
+
+class Beaten(Resource):
+    """What a runner hears in answer to its heartbeat."""
+
+    head: str | None
+    commands: list[Command]
+    time: Time
+    epoch: Annotated[int, Field(ge=0)]
+
+
+class RunTaken(Resource):
+    """How many results were written into the history, and which deployments nobody knows."""
+
+    results: Count
+    unknown: list[str]
+
+
+class Span(Resource):
+    """From when on a site was heard of, or was silent."""
+
+    freshness: Freshness
+    frm: Time = Field(alias="from")
+
+
+class Heard(Resource):
+    """When a site was heard of."""
+
+    site: Name
+    since: Time
+    until: Time
+    spans: list[Span]
