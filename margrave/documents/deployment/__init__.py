@@ -105,8 +105,12 @@ class Deployment:
 
     def variables(self, component: str) -> dict[str, str]:
         """What Compose interpolation sees of the parameters in this component."""
+        return {name: as_text(value) for name, value in self.targeted(component).items()}
+
+    def targeted(self, component: str) -> dict[str, Any]:
+        """What of the parameters goes to a component, by pointer, each value of its own type."""
         return {
-            target.pointer: as_text(parameter.value)
+            target.pointer: parameter.value
             for _, parameter in sorted(self.parameters.items())
             for target in parameter.targets
             if component in target.components

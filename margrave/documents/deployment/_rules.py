@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from margrave.documents import constraints
-from margrave.documents._profiles import component_names_once, pointer_rules, target_rules
+from margrave.documents._profiles import (
+    component_names_once,
+    pointer_rules,
+    target_rules,
+    value_rules,
+)
 from margrave.documents._reading import OURS
 from margrave.documents._walk import EACH, mapping, part, texts
 
@@ -26,8 +31,9 @@ def rules(parsed: Parsed) -> Iterator[Finding]:
     yield from component_names_once(parsed, _PROFILE)
     names = {name for _, name in texts(value, *_PROFILE, "components", EACH, "name")}
     yield from target_rules(parsed, _PARAMETERS, names)
-    compose = part(value, (*_PROFILE, "type")) == "compose"
-    yield from pointer_rules(parsed, _PARAMETERS, names if compose else set())
+    kind = part(value, (*_PROFILE, "type"))
+    yield from pointer_rules(parsed, _PARAMETERS, names if kind == "compose" else set())
+    yield from value_rules(parsed, _PARAMETERS, names if kind == "helm" else set())
     yield from constraints.rules(parsed, _PROFILE)
     ours = mapping(part(value, ("spec", OURS)))
     if ours.get("priority") == "urgent" and not ours.get("reason"):

@@ -6,7 +6,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from margrave import digest
 from margrave.documents import constraints
-from margrave.documents._profiles import component_names_once, pointer_rules, target_rules
+from margrave.documents._profiles import (
+    component_names_once,
+    pointer_rules,
+    target_rules,
+    value_rules,
+)
 from margrave.documents._reading import OURS
 from margrave.documents._walk import EACH, mapping, repeated, texts, walk
 from margrave.documents.description._settings import setting_rules
@@ -67,14 +72,15 @@ def _is_inside(path: str) -> bool:
 
 def _target_rules(parsed: Parsed) -> Iterator[Finding]:
     everywhere: set[str] = set()
-    compose: set[str] = set()
+    of: dict[object, set[str]] = {}
     for path, profile in walk(parsed.value, _PROFILES, EACH):
         names = {name for _, name in texts(profile, "components", EACH, "name", base=path)}
         everywhere |= names
-        if mapping(profile).get("type") == "compose":
-            compose |= names
+        kind = mapping(profile).get("type")
+        of.setdefault(kind if isinstance(kind, str) else None, set()).update(names)
     yield from target_rules(parsed, ("parameters",), everywhere)
-    yield from pointer_rules(parsed, ("parameters",), compose)
+    yield from pointer_rules(parsed, ("parameters",), of.get("compose", set()))
+    yield from value_rules(parsed, ("parameters",), of.get("helm", set()))
 
 
 def _default_kind(parsed: Parsed, path: tuple[str | int, ...], value: Any) -> Iterator[Finding]:

@@ -87,6 +87,16 @@ BROKEN: dict[str, tuple[Callable[[Any], object], str]] = {
         lambda v: v["parameters"]["rate"]["targets"][1].update(pointer="pump.rate"),
         '"pump.rate" is no name of an environment variable (write such as pump_rate)',
     ),
+    "no path of values": (
+        lambda v: v["parameters"]["rate"]["targets"][0].update(pointer="pump..rate"),
+        '"pump..rate" is no path of values',
+    ),
+    "values below each other": (
+        lambda v: v["parameters"]["mail"]["targets"].append(
+            {"pointer": "pump.rate.mail", "components": ["pump"]}
+        ),
+        '"pump.rate" cannot be set beside "pump.rate.mail"',
+    ),
     "default is a mapping": (
         lambda v: v["parameters"]["rate"].update(value={"a": 1}),
         "is no value that a parameter can have",
