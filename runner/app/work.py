@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from datetime import datetime
-from pathlib import Path
 from typing import Final
 
 from margrave import durations
@@ -88,7 +87,7 @@ class Work:
             release_of=secrets.release_of,
             policy=lambda document: narrowed(document, own_policy),
             target=ground.target,
-            sensitive=Sensitive(secrets, _logins(settings)),
+            sensitive=Sensitive(secrets, settings.registries),
         )
         return Operations(
             store=ground.store,
@@ -173,11 +172,3 @@ def _source(settings: RunnerSettings, sealed: Sealed) -> Source:
         str(given.allowed_signers or ""),
         sealed.secrets,
     )
-
-
-def _logins(settings: RunnerSettings) -> list[tuple[str, str, Path]]:
-    return [
-        (one.host, one.username, one.password_file)
-        for one in settings.registries
-        if one.username and one.password_file
-    ]

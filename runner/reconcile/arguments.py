@@ -28,6 +28,7 @@ def release_arguments(
     return {
         "deployment": deployment.id,
         "name": deployment.name,
+        "namespace": deployment.namespace,
         "application": deployment.application_id,
         "version": deployment.version,
         "revision": deployment.revision,
@@ -92,13 +93,17 @@ def _health(extensions: Extensions) -> dict[str, int]:
 
 
 def _component(deployment: Deployment, one: Component, folder: Path) -> dict[str, Any]:
-    assert one.source is not None, "documents without delivered content are refused before"
-    name = one.source.split("/")[1]
     own = None if deployment.writes_health_timeout else one.timeout_seconds
-    return {
-        "name": one.name,
-        "src": str(folder / name),
-        "digest": f"sha256:{name}",
-        "variables": deployment.variables(one.name),
-        "timeout": own,
-    }
+    if deployment.profile_type == "helm":
+        given = {"values": deployment.targeted(one.name)}
+    else:
+        given = {"variables": deployment.variables(one.name)}
+    return {"name": one.name, **_content(one, folder), **given, "timeout": own}
+
+
+def _content(one: Component, folder: Path) -> dict[str, Any]:
+    """What Git delivered; a chart that it did not is for the node to pull."""
+    if one.source is None:
+        return {"repository": one.repository, "revision": one.revision}
+    name = one.source.split("/")[1]
+    return {"src": str(folder / name), "digest": f"sha256:{name}"}

@@ -18,6 +18,7 @@ from typing import Any, Final
 from margrave.documents.deployment import Deployment
 from margrave.errors import MargraveError
 from margrave.names import is_label
+from margrave.sections import Registry
 
 PREFIX: Final = "secret://"
 _KEY_BYTES: Final = 32
@@ -58,11 +59,11 @@ class Secrets:
             return f"put it into {self._folder}, or encrypted into Git below secrets/"
         return "put it into secrets.dir, or encrypted into Git with secrets.age_key set"
 
-    def resolved(self, variables: Mapping[str, str]) -> dict[str, str]:
-        """The same variables, names replaced by values."""
+    def resolved(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The same, names of secrets replaced by their values."""
         return {
-            key: self.value(text.removeprefix(PREFIX)) if text.startswith(PREFIX) else text
-            for key, text in variables.items()
+            key: self.value(one.removeprefix(PREFIX)) if is_name(one) else one
+            for key, one in given.items()
         }
 
     def release_of(self, deployment: Deployment) -> str:
@@ -109,27 +110,39 @@ class Secrets:
 class Sensitive:
     """Adds to a call what it needs and what is stored nowhere."""
 
-    def __init__(self, kept: Secrets, registries: Sequence[tuple[str, str, Path]]) -> None:
+    def __init__(self, kept: Secrets, registries: Sequence[Registry]) -> None:
         self._kept = kept
         self._registries = registries
 
     def __call__(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments that take the place of stored ones in a call."""
         added: dict[str, Any] = {}
-        components = arguments.get("components")
-        if components:
-            added["components"] = [
-                {**one, "variables": self._kept.resolved(one["variables"])} for one in components
-            ]
-        if self._registries:
-            added["registries"] = [
-                {"host": host, "username": user, "password": path.read_text().rstrip("\n")}
-                for host, user, path in self._registries
-            ]
-        return added
+        if arguments.get("components"):
+            added["components"] = [self._filled(one) for one in arguments["components"]]
+        told = [one for one in map(_of_node, self._registries) if len(one) > 1]
+        return {**added, "registries": told} if told else added
+
+    def _filled(self, component: Mapping[str, Any]) -> dict[str, Any]:
+        """A component with its secrets: in Compose's variables, or in a chart's values."""
+        given = {key: component[key] for key in ("variables", "values") if key in component}
+        return {**component, **{key: self._kept.resolved(one) for key, one in given.items()}}
+
+
+def _of_node(registry: Registry) -> dict[str, Any]:
+    """What a node has to know of a registry beyond its name; often nothing."""
+    found: dict[str, Any] = {"host": registry.host}
+    if registry.insecure:
+        found["insecure"] = True
+    if registry.username and registry.password_file:
+        found["username"] = registry.username
+        found["password"] = registry.password_file.read_text().rstrip("\n")
+    return found
+
+
+def is_name(value: object) -> bool:
+    """Whether a parameter's value names a secret."""
+    return isinstance(value, str) and value.startswith(PREFIX)
 
 
 def _names(deployment: Deployment) -> list[str]:
-    values = deployment.values.values()
-    texts = (one for one in values if isinstance(one, str) and one.startswith(PREFIX))
-    return sorted({one.removeprefix(PREFIX) for one in texts})
+    return sorted({one.removeprefix(PREFIX) for one in deployment.values.values() if is_name(one)})

@@ -14,6 +14,7 @@ from margrave.documents.extensions import Extensions, Policy
 from margrave.documents.site import SiteDocument, SitePart
 from margrave.errors import MargraveError, SettingsError
 from margrave.lifecycle import Kind, Outcome, State
+from margrave.sections import Registry
 from runner import settings
 from runner.outbox.backoff import Backoff
 from runner.ports import Observation, Status
@@ -160,14 +161,30 @@ def test_a_rotated_secret_is_another_release(tmp_path: Path) -> None:
 
 
 def test_secrets_are_resolved_only_for_the_call(tmp_path: Path) -> None:
-    """What is stored names them; what travels holds them."""
+    """What is stored names them; what travels holds them, values of charts in their own types."""
     (tmp_path / "db").write_text("s3cret\n")
     (tmp_path / "login").write_text("pw\n")
-    add = Sensitive(Secrets(tmp_path, tmp_path / "key"), [("r.example", "u", tmp_path / "login")])
+    registries = [
+        Registry(host="r.example", username="u", password_file=tmp_path / "login"),
+        Registry(host="plain.example:5000", insecure=True),
+        Registry(host="nothing.to.say"),
+    ]
+    add = Sensitive(Secrets(tmp_path, tmp_path / "key"), registries)
     variables = {"A": "secret://db", "B": "plain"}
-    added = add({"components": [{"name": "web", "variables": variables}]})
-    assert added["components"][0]["variables"] == {"A": "s3cret", "B": "plain"}
-    assert added["registries"] == [{"host": "r.example", "username": "u", "password": "pw"}]
+    values = {"db.password": "secret://db", "web.replicas": 2, "web.tags": ["secret://db"]}
+
+    added = add(
+        {"components": [{"name": "web", "variables": variables}, {"name": "db", "values": values}]}
+    )
+
+    assert added["components"] == [
+        {"name": "web", "variables": {"A": "s3cret", "B": "plain"}},
+        {"name": "db", "values": {**values, "db.password": "s3cret"}},
+    ]
+    assert added["registries"] == [
+        {"host": "r.example", "username": "u", "password": "pw"},
+        {"host": "plain.example:5000", "insecure": True},
+    ]
 
 
 @pytest.mark.parametrize("name", ["missing", "../key", "a/b", ""])
@@ -192,6 +209,46 @@ def test_a_component_keeps_its_own_limit_unless_the_document_sets_one(tmp_path: 
     )
     assert arguments.deadline(Kind.UPDATE, own) > 3600
     assert arguments.deadline(Kind.DELETE, {}) < 3600
+
+
+def test_a_chart_is_called_for_with_its_namespace_and_typed_values(tmp_path: Path) -> None:
+    """From Git by its folder and digest, else from the registry for the node to pull."""
+    raw = dict(deployment().raw)
+    profile = {**raw["spec"]["deploymentProfile"], "type": "helm"}
+    delivered = profile["components"][0]
+    pulled = {"name": "db", "properties": {"repository": "oci://r.example/db", "revision": "2.1.0"}}
+    profile["components"] = [delivered, pulled]
+    values = {"replicas": (2, ["web"]), "debug": (True, ["web", "db"]), "tags": (["a"], ["db"])}
+    raw["metadata"] = {**raw["metadata"], "namespace": "shop"}
+    raw["spec"] = {
+        **raw["spec"],
+        "deploymentProfile": profile,
+        "parameters": {
+            name: {"value": value, "targets": [{"pointer": f"app.{name}", "components": to}]}
+            for name, (value, to) in values.items()
+        },
+    }
+    document = read_deployment(render(raw), "x.yaml")
+
+    made = arguments.release_arguments(document, Extensions(), {}, tmp_path)
+
+    assert (made["profile"], made["namespace"]) == ("helm", "shop")
+    assert made["components"] == [
+        {
+            "name": "web",
+            "src": str(tmp_path / ("ab" * 32)),
+            "digest": "sha256:" + "ab" * 32,
+            "values": {"app.replicas": 2, "app.debug": True},
+            "timeout": 15,
+        },
+        {
+            "name": "db",
+            "repository": "oci://r.example/db",
+            "revision": "2.1.0",
+            "values": {"app.debug": True, "app.tags": ["a"]},
+            "timeout": None,
+        },
+    ]
 
 
 def test_the_heal_budget_opens_when_the_oldest_heal_is_over() -> None:

@@ -111,7 +111,7 @@ class Engine:
 
         Each line of its progress is told, and each second without one an empty line.
         """
-        headers = {} if login is None else {"X-Registry-Auth": _auth(login)}
+        headers = {"X-Registry-Auth": _auth(login)} if login and login.get("username") else {}
         target = f"{API}/images/create?fromImage={quote(reference, safe='')}"
         last, patience = time.monotonic(), FIRST_SILENCE
         for status, line in self.http.lines("POST", target, headers):
