@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, Final
 
+from controller.publish.images import parse
 from margrave.errors import MargraveError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from controller.publish.images import Images
 
 LOG = logging.getLogger(__name__)
-PATIENCE: Final = 2.0  # seconds a plan waits for registries; what comes later helps the next plan
+PATIENCE: Final = 1.0  # seconds a plan waits for registries; what comes later helps the next plan
+# A registry that said nothing in that time is left alone for a while: no plan waits for it, and no
+# thread hangs on it. What it does answer, however late, ends that.
+LEFT_ALONE: Final = 60.0
 AT_ONCE: Final = 4
 MOST_ASKED: Final = 24  # images of one plan that are asked for
 KEPT: Final = 2000  # images whose layers are remembered
@@ -26,21 +31,38 @@ Layers = dict[str, int]  # bytes by digest
 class Sizes:
     """Remembers the layers of images; asks registries only while somebody looks at a plan."""
 
-    def __init__(self, images: Images) -> None:
+    def __init__(self, images: Images, clock: Callable[[], float] = time.monotonic) -> None:
         self._images = images
+        self._clock = clock
         self._lock = threading.Lock()
         self._known: OrderedDict[tuple[str, str], Layers | None] = OrderedDict()
+        self._silent: dict[str, float] = {}  # host to when it is asked again
 
     def ask(self, sites: Iterable[Mapping[str, Any]]) -> None:
         """Get to know the images of a plan, as far as their registries answer in time."""
-        wanted = list(dict.fromkeys(_images(sites)))
-        with self._lock:
-            unknown = [one for one in wanted if self._known.get(one) is None][:MOST_ASKED]
+        unknown = self._worth_asking(dict.fromkeys(_images(sites)))
         if not unknown:
             return
         pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="sizes")
-        wait([pool.submit(self._look, *one) for one in unknown], PATIENCE)
+        asked = {pool.submit(self._look, *one): one for one in unknown}
+        wait(asked, PATIENCE)
         pool.shutdown(wait=False, cancel_futures=True)
+        for future, (image, _) in asked.items():
+            if future.running():
+                LOG.info("%s does not tell sizes within %g s", _host(image), PATIENCE)
+                with self._lock:
+                    self._silent[_host(image)] = self._clock() + LEFT_ALONE
+
+    def _worth_asking(self, wanted: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+        with self._lock:
+            now = self._clock()
+            self._silent = {host: until for host, until in self._silent.items() if until > now}
+            unknown = [
+                one
+                for one in wanted
+                if self._known.get(one) is None and _host(one[0]) not in self._silent
+            ]
+        return unknown[:MOST_ASKED]
 
     def fill(self, sites: Iterable[dict[str, Any]]) -> None:
         """Write `bytes` into a plan: what is not on the node already; None where not known."""
@@ -72,6 +94,8 @@ class Sizes:
             LOG.info("size of %s: %s", image, error)
             found = None
         with self._lock:
+            if found is not None:
+                self._silent.pop(_host(image), None)
             self._known[image, architecture] = found
             self._known.move_to_end((image, architecture))
             while len(self._known) > KEPT:
@@ -83,3 +107,11 @@ def _images(sites: Iterable[Mapping[str, Any]]) -> Iterable[tuple[str, str]]:
         for node in site["nodes"]:
             for image in (*node["images"], *node["present"]):
                 yield image, node["architecture"]
+
+
+def _host(image: str) -> str:
+    """The registry that an image is asked of; what is no reference is a host of its own."""
+    try:
+        return parse(image).host
+    except MargraveError:
+        return image
