@@ -10,15 +10,27 @@ from margrave import digest, folder
 from margrave.documents.deployment import render
 
 APPS = Path(__file__).resolve().parents[2] / "examples/apps/storefront"
+ASK = '["CMD", "/bin/health"]'
+ASK_PATIENTLY = '["CMD-SHELL", "until /bin/health; do sleep 0.1; done"]'
 STOREFRONT = "3f0c8f7e-5d0e-4c7a-9b1e-2f7f2a1c9d10"
 COMPOSE = "services:\n  web:\n    image: registry.margrave.lab:5000/web@sha256:{:064d}\n"
 
 
-def storefront_component(tree: Path, version: str) -> str:
-    """Put the storefront of the examples into a work tree as a component; its name."""
+def storefront_component(tree: Path, version: str, every: str = "") -> str:
+    """Put the storefront of the examples into a work tree as a component; its name.
+
+    `every` is how often its health is asked where many nodes share one machine: each look is a
+    process or two, and with one a second they would be all that the machine does. The look itself
+    then waits for health, so that the first one is enough.
+    """
     content = APPS / version / "compose"
-    name = digest.of_files(folder.read(content)).removeprefix("sha256:")
+    text = (content / "compose.yaml").read_text()
+    if every:
+        text = text.replace("interval: 1s", f"interval: {every}").replace(ASK, ASK_PATIENTLY)
+    files = folder.read(content) | {"compose.yaml": digest.File(text.encode())}
+    name = digest.of_files(files).removeprefix("sha256:")
     shutil.copytree(content, tree / "components" / name, dirs_exist_ok=True)
+    (tree / "components" / name / "compose.yaml").write_text(text)
     return name
 
 

@@ -32,7 +32,7 @@ class Site:
         self.lab = lab
         self.repository = Repository(base)
         self.components = {
-            version: storefront_component(self.repository.tree, version)
+            version: storefront_component(self.repository.tree, version, every="10s")
             for version in ("1.0.0", "1.1.0")
         }
         self.repository.push()
