@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
-from margrave import digest
+from margrave import chart_files, digest
 from margrave.compose_files import strays
 from margrave.documents.description import read_description
 from margrave.errors import DocumentError, UnsafeArchive
@@ -120,14 +120,15 @@ def _whole(
             except UnsafeArchive as error:
                 findings.append(Finding(pointer, error.message, error.cure, file=file))
                 continue
-            if profile.type == "compose" and COMPOSE not in files:
-                words = f'the folder "{component.path}" holds no {COMPOSE}'
-                findings.append(Finding(pointer, words, "put one at its root", file=file))
-            elif profile.type == "compose":
-                texts = {path: one.data for path, one in files.items()}
-                findings += [
-                    Finding(pointer, str(stray), stray.cure, file=file) for stray in strays(texts)
+            texts = {path: one.data for path, one in files.items()}
+            made = [Finding(pointer, *one, file=file) for one in _wrong(profile.type, texts)]
+            if profile.type == "helm":
+                advice = chart_files.remarks(texts, description.pointers(component.name))
+                made += [
+                    Finding(pointer, str(one), one.cure, file=file).as_warning("advice")
+                    for one in advice
                 ]
+            findings += made
     return Package(
         folder,
         description.id,
@@ -139,6 +140,17 @@ def _whole(
         components,
         tuple(findings),
     )
+
+
+def _wrong(kind: str, files: Mapping[str, bytes]) -> list[tuple[str, str]]:
+    """What is wrong with a component's files, and what would help."""
+    if kind == "helm":
+        return [(str(one), one.cure) for one in chart_files.flaws(files)]
+    if kind != "compose":
+        return []
+    if COMPOSE not in files:
+        return [(f"there is no {COMPOSE} in it", "put one at its root")]
+    return [(str(one), one.cure) for one in strays(files)]
 
 
 def _files(folder: str, entries: Mapping[str, Entry]) -> dict[str, File]:

@@ -14,6 +14,8 @@ from margrave.findings import Finding, did_you_mean
 from margrave.linting.reading import Read
 
 COMPOSE_FILE: Final = "compose.yaml"
+CHART_FILE: Final = "Chart.yaml"
+ROOTS: Final[Mapping[str, str]] = {"compose": COMPOSE_FILE, "helm": CHART_FILE}
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ def _once(repository: Repository) -> Iterator[Finding]:
 
 
 def _sources(repository: Repository) -> Iterator[Finding]:
-    """A component that Git delivers is there, and Compose finds its file in it."""
+    """A component that Git delivers is there, and holds what its kind is known by."""
     for one in repository.deployments:
         for index, component in enumerate(one.document.components):
             if component.source is None:
@@ -88,10 +90,12 @@ def _sources(repository: Repository) -> Iterator[Finding]:
             if found is None:
                 words = f"{component.source} is not in the repository"
                 yield one.read.finding(where, words, "add the folder", "component")
-            elif one.document.profile_type == "compose" and COMPOSE_FILE not in found.files:
-                words = f"{component.source} holds no {COMPOSE_FILE}"
-                cure = "a compose component has one at its root"
-                yield one.read.finding(where, words, cure, "component")
+                continue
+            kind = one.document.profile_type
+            root = ROOTS.get(kind)
+            if root is not None and root not in found.files:
+                words, cure = f"{component.source} holds no {root}", f"a {kind} component has one"
+                yield one.read.finding(where, words, f"{cure} at its root", "component")
 
 
 def _requires(repository: Repository) -> Iterator[Finding]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from margrave import digest, yaml_text
+from margrave import chart_files, digest, yaml_text
 from margrave.cli.lint.documents import read_file
 from margrave.cli.lint.files import content, is_folder
 from margrave.compose_files import strays
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from margrave.documents.description import ApplicationDescription
     from margrave.findings import Finding
 
+Wrong = list[tuple[str, str]]  # what is wrong, and what would help
+
 
 def package(file: Path, *, follow: bool = True) -> tuple[Read, list[Finding]]:
     """The description, and what is wrong with each component that comes with the package."""
@@ -29,33 +31,51 @@ def package(file: Path, *, follow: bool = True) -> tuple[Read, list[Finding]]:
     if found.document is None:
         return found, []
     description: ApplicationDescription = found.document
-    findings = []
+    findings: list[Finding] = []
     for profile_index, profile in enumerate(description.profiles):
         for index, component in enumerate(profile.components):
             if component.path is None:
                 continue
             where = ("deploymentProfiles", profile_index, "components", index, OURS, "path")
-            for text, cure in _component(file.parent, component.path, profile.type):
-                findings.append(found.finding(where, text, cure, "component"))
+            files, wrong = _files(file.parent, component.path)
+            if files is not None:
+                wrong = component_files(profile.type, files, component.path)
+            findings += [found.finding(where, *one, "component") for one in wrong]
+            if files is not None and profile.type == "helm":
+                pointers = description.pointers(component.name)
+                findings += [
+                    found.finding(where, f"{component.path}/{one}", one.cure).as_warning("advice")
+                    for one in chart_files.remarks(_data(files), pointers)
+                ]
     return found, findings
 
 
-def _component(base: Path, path: str, kind: str) -> list[tuple[str, str]]:
-    """What is wrong with a component's folder, and what would help."""
+def _files(base: Path, path: str) -> tuple[Mapping[str, File] | None, Wrong]:
+    """A component's files; None, and why, where they cannot be had."""
     place = base / path
     if not _inside(place, base):
-        return [(f"{path} leads out of the package", "keep components beside margo.yaml")]
+        return None, [(f"{path} leads out of the package", "keep components beside margo.yaml")]
     if not is_folder(place):
-        return [(f"{path} is no folder of the package", "create it, or name the right one")]
+        return None, [(f"{path} is no folder of the package", "create it, or name the right one")]
     try:
-        files = content(place)
+        return content(place), []
     except UnsafeArchive as error:
-        return [(f"{path}: {error.message}", error.cure)]
-    if kind == "compose" and COMPOSE_FILE not in files:
+        return None, [(f"{path}: {error.message}", error.cure)]
+
+
+def component_files(kind: str, files: Mapping[str, File], path: str) -> Wrong:
+    """What is wrong with a component's files, and what would help."""
+    if kind == "helm":
+        return [(f"{path}/{one}", one.cure) for one in chart_files.flaws(_data(files))]
+    if kind != "compose":
+        return []
+    if COMPOSE_FILE not in files:
         return [(f"{path} holds no {COMPOSE_FILE}", "a compose component has one at its root")]
-    if kind == "compose":
-        return compose(files[COMPOSE_FILE].data, f"{path}/{COMPOSE_FILE}") + leading_out(files)
-    return []
+    return compose(files[COMPOSE_FILE].data, f"{path}/{COMPOSE_FILE}") + leading_out(files)
+
+
+def _data(files: Mapping[str, File]) -> dict[str, bytes]:
+    return {path: one.data for path, one in files.items()}
 
 
 def _inside(place: Path, base: Path) -> bool:
@@ -65,7 +85,7 @@ def _inside(place: Path, base: Path) -> bool:
         return False
 
 
-def compose(data: bytes, name: str) -> list[tuple[str, str]]:
+def compose(data: bytes, name: str) -> Wrong:
     """What is wrong with a Compose file as far as one sees without Compose."""
     try:
         value = yaml_text.parse(data, name).value
@@ -76,9 +96,9 @@ def compose(data: bytes, name: str) -> list[tuple[str, str]]:
     return []
 
 
-def leading_out(files: Mapping[str, File]) -> list[tuple[str, str]]:
+def leading_out(files: Mapping[str, File]) -> Wrong:
     """Paths by which Compose would read what is not the component's, and what would help."""
-    found = strays({path: one.data for path, one in files.items()})
+    found = strays(_data(files))
     return [(str(stray), stray.cure) for stray in found]
 
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from margrave import digest, names
 from margrave.cli.lint.documents import read_file
 from margrave.cli.lint.files import content, is_file, is_folder, listed, wrong
-from margrave.cli.lint.package import compose, leading_out
+from margrave.cli.lint.package import component_files
 from margrave.errors import UnsafeArchive
 from margrave.findings import Finding, Severity
 from margrave.linting import Kind
-from margrave.linting.repository import COMPOSE_FILE, Content, Placed, Repository, check
+from margrave.linting.repository import ROOTS, Content, Placed, Repository, check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,11 +88,11 @@ def _content(path: Path, findings: list[Finding]) -> Content:
         found = digest.of_files(files).removeprefix("sha256:")
     except UnsafeArchive as error:
         findings.append(wrong(path, error.message, error.cure, "component"))
-        return Content(files=frozenset({COMPOSE_FILE}))  # told once is enough
+        return Content(files=frozenset(ROOTS.values()))  # told once is enough
     if found != path.name:
         cure = "components never change: add a new folder"
         findings.append(wrong(path, f"its content is {found}", cure, "component"))
-    if COMPOSE_FILE in files:
-        for text, cure in compose(files[COMPOSE_FILE].data, COMPOSE_FILE) + leading_out(files):
-            findings.append(wrong(path / COMPOSE_FILE, text, cure, "component"))
+    for kind, root in ROOTS.items():
+        for text, cure in component_files(kind, files, path.name) if root in files else ():
+            findings.append(wrong(path / root, text, cure, "component"))
     return Content(found, frozenset(files))

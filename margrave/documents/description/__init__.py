@@ -70,6 +70,15 @@ class ApplicationDescription:
         """Parameters by name."""
         return self.document.parameters
 
+    def pointers(self, component: str) -> list[str]:
+        """Where parameters put their values in a component."""
+        return [
+            target.pointer
+            for parameter in self.parameters.values()
+            for target in parameter.targets
+            if component in target.components
+        ]
+
     @property
     def settings(self) -> dict[str, tuple[Setting, Schema]]:
         """The setting and schema of each parameter that has them."""

@@ -1,0 +1,158 @@
+"""A chart's own files, looked at without Helm: what is none, what Margo forbids charts, what moves.
+
+What a chart comes to on a node is seen only when it is rendered there; everything found here would
+be refused there too, but earlier, and where its author reads it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from margrave import value_paths
+from margrave.errors import DocumentError
+from margrave.findings import did_you_mean
+from margrave.yaml_text import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+ROOT: Final = "Chart.yaml"
+VALUES: Final = "values.yaml"
+_LOOKUP: Final = re.compile(r"\{\{[^}]*\blookup\b")
+_HOOK: Final = re.compile(r"^[^#\n]*helm\.sh/hook[\"']?\s*:\s*[\"']?([a-z][a-z, -]*)", re.MULTILINE)
+_MEND: Final = "mend the chart"
+
+
+@dataclass(frozen=True)
+class Flaw:
+    """One thing about one file of a chart."""
+
+    where: str
+    words: str
+    cure: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.words}"
+
+
+def flaws(files: Mapping[str, bytes]) -> list[Flaw]:
+    """What refuses the component; empty when nothing does. `files` are by path."""
+    if ROOT not in files:
+        return [Flaw(ROOT, "is missing", "a chart has one at its component's root")]
+    return [*_described(files), *_forbidden(files)]
+
+
+def remarks(files: Mapping[str, bytes], pointers: Iterable[str]) -> list[Flaw]:
+    """What is worth a look and refuses nothing: values that are not there, images that can move.
+
+    `pointers` are where parameters put their values.
+    """
+    values = _read(files, VALUES)
+    if not isinstance(values, dict):
+        return []
+    return [*_unknown(values, pointers), *_moving(values)]
+
+
+def _read(files: Mapping[str, bytes], name: str) -> Any:
+    """A file's value, or None when it is not there or no YAML that is read here."""
+    try:
+        return parse(files[name], name).value if name in files else None
+    except DocumentError:
+        return None  # of Chart.yaml told below; Helm may read more in values than we do
+
+
+def _described(files: Mapping[str, bytes]) -> Iterator[Flaw]:
+    """Chart.yaml says what a chart is, and the charts that it needs lie in it."""
+    try:
+        chart = parse(files[ROOT], ROOT).value
+    except DocumentError as error:
+        for one in error.findings:
+            yield Flaw(ROOT, one.message, one.cure or _MEND)
+        return
+    chart = chart if isinstance(chart, dict) else {}
+    for key in ("apiVersion", "name", "version"):
+        if not chart.get(key):
+            yield Flaw(ROOT, f"has no {key}", "add it")
+    if chart.get("apiVersion") not in (None, "v2"):
+        yield Flaw(ROOT, f"apiVersion is {chart['apiVersion']}", "Margo takes charts of v2")
+    if chart.get("type") == "library":
+        yield Flaw(ROOT, "is a library, which cannot be installed", "name the chart that uses it")
+    needed = chart.get("dependencies")
+    for one in needed if isinstance(needed, list) else ():
+        name = str(one.get("name") if isinstance(one, dict) else one)
+        if not any(_is_of(path, name) for path in files):
+            words = f"needs the chart {name}, which is not in charts/"
+            yield Flaw(ROOT, words, "run helm dependency update, and publish charts/ too")
+
+
+def _is_of(path: str, name: str) -> bool:
+    packed = re.fullmatch(rf"charts/{re.escape(name)}-[0-9][^/]*\.tgz", path)
+    return packed is not None or path == f"charts/{name}/{ROOT}"
+
+
+def _forbidden(files: Mapping[str, bytes]) -> Iterator[Flaw]:
+    for path, data in sorted(files.items()):
+        parts = path.split("/")
+        if "templates" not in parts:
+            if "crds" in parts[:-1]:
+                words = "definitions of resources are not a chart's to manage"
+                yield Flaw(path, words, "have the cluster's administrator install them")
+            continue
+        text = data.decode("utf-8", "replace")
+        if _LOOKUP.search(text):
+            words = "lookup makes two renderings of one chart differ"
+            yield Flaw(path, words, "make a parameter of what is looked up")
+        for found in _HOOK.finditer(text):
+            kinds = [one.strip() for one in found[1].split(",")]
+            if any(kind and not kind.startswith("test") for kind in kinds):
+                words = (
+                    f"is a hook ({found[1].strip()}), which charts of applications must not have"
+                )
+                yield Flaw(path, words, "make a job or an init container of it")
+
+
+def _unknown(values: Mapping[str, Any], pointers: Iterable[str]) -> Iterator[Flaw]:
+    for pointer in sorted(set(pointers)):
+        steps = value_paths.steps(pointer)
+        spot: Any = values
+        for place, step in enumerate(steps):
+            if isinstance(spot, list) or spot is None:
+                break  # an item, or a value that is only made by being set
+            if not isinstance(spot, dict) or step not in spot:
+                known = [_joined(steps[:place], key) for key in spot if isinstance(spot, dict)]
+                words = f"has no value {pointer}, which a parameter sets"
+                yield Flaw(VALUES, words, did_you_mean(pointer, known) or "add its default")
+                break
+            spot = spot[step]
+
+
+def _joined(steps: tuple[value_paths.Step, ...], key: object) -> str:
+    return ".".join(str(step) for step in (*steps, key))
+
+
+def _moving(values: Mapping[str, Any]) -> Iterator[Flaw]:
+    for where, image in sorted(_images(values, "")):
+        if image and "@" not in image:
+            words = f"{where}: {image} is pulled by its tag, which may come to mean another image"
+            yield Flaw(VALUES, words, "write the image with its digest")
+
+
+def _images(value: Any, where: str) -> Iterator[tuple[str, str]]:
+    """Images as charts write them: a text, or repository and tag."""
+    if isinstance(value, list):
+        for number, one in enumerate(value):
+            yield from _images(one, f"{where}[{number}]")
+    if not isinstance(value, dict):
+        return
+    if isinstance(value.get("repository"), str) and {"tag", "digest"} & set(value):
+        pinned = f"@{value['digest']}" if value.get("digest") else f":{value.get('tag')}"
+        yield where, f"{value['repository']}{pinned}"
+        return
+    for key, one in value.items():
+        place = f"{where}.{key}" if where else str(key)
+        if str(key) == "image" and isinstance(one, str):
+            yield place, one
+        else:
+            yield from _images(one, place)
