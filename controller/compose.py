@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from margrave.yaml_text import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 _VARIABLE: Final = re.compile(r"\$\$|\$\{([A-Za-z_]\w*)(?:(:?[-?+])([^{}]*))?\}|\$([A-Za-z_]\w*)")
 _PORT: Final = re.compile(
@@ -48,8 +48,13 @@ def image_texts(text: str, file: str = "compose.yaml") -> list[ImageText]:
 
 def with_images(text: str, replaced: Mapping[str, str], file: str = "compose.yaml") -> str:
     """The same text, with the images that have a replacement replaced where they stand."""
+    return put(text, image_texts(text, file), replaced)
+
+
+def put(text: str, places: Iterable[ImageText], replaced: Mapping[str, str]) -> str:
+    """The text with what has a replacement replaced at its place; places in the text's order."""
     lines = text.splitlines(keepends=True)
-    for one in reversed(image_texts(text, file)):
+    for one in reversed(list(places)):
         if one.image in replaced:
             line = lines[one.line]
             lines[one.line] = line[: one.column] + replaced[one.image] + line[one.end :]

@@ -22,6 +22,11 @@ ROOT: Final = "Chart.yaml"
 VALUES: Final = "values.yaml"
 _LOOKUP: Final = re.compile(r"\{\{[^}]*\blookup\b")
 _HOOK: Final = re.compile(r"^[^#\n]*helm\.sh/hook[\"']?\s*:\s*[\"']?([a-z][a-z, -]*)", re.MULTILINE)
+# With a tag: a reference without one may be the beginning of what a template makes of it.
+_IMAGE: Final = re.compile(r"[a-z0-9][A-Za-z0-9._/:-]*:[A-Za-z0-9_][A-Za-z0-9._-]*")
+_WRITTEN: Final = re.compile(
+    r"^\s*-?\s*image:\s*[\"']?([a-z0-9][^\s\"'{}]*)[\"']?\s*$", re.MULTILINE
+)
 _MEND: Final = "mend the chart"
 
 
@@ -41,7 +46,7 @@ def flaws(files: Mapping[str, bytes]) -> list[Flaw]:
     """What refuses the component; empty when nothing does. `files` are by path."""
     if ROOT not in files:
         return [Flaw(ROOT, "is missing", "a chart has one at its component's root")]
-    return [*_described(files), *_forbidden(files)]
+    return [*_described(files), *_text(files), *_forbidden(files)]
 
 
 def remarks(files: Mapping[str, bytes], pointers: Iterable[str]) -> list[Flaw]:
@@ -49,18 +54,19 @@ def remarks(files: Mapping[str, bytes], pointers: Iterable[str]) -> list[Flaw]:
 
     `pointers` are where parameters put their values.
     """
-    values = _read(files, VALUES)
-    if not isinstance(values, dict):
-        return []
-    return [*_unknown(values, pointers), *_moving(values)]
-
-
-def _read(files: Mapping[str, bytes], name: str) -> Any:
-    """A file's value, or None when it is not there or no YAML that is read here."""
     try:
-        return parse(files[name], name).value if name in files else None
-    except DocumentError:
-        return None  # of Chart.yaml told below; Helm may read more in values than we do
+        values = parse(files[VALUES], VALUES).value if VALUES in files else {}
+    except DocumentError as error:
+        # Helm may read more than we do; its images are left as they are.
+        words = f"is not read here ({error.findings[0].message}), and its images are not pinned"
+        return [Flaw(VALUES, words, "write it plainly")]
+    values = values if isinstance(values, dict) else {}
+    return [*_unknown(values, pointers), *_moving(values), *_in_templates(files)]
+
+
+def is_image(key: object, value: object) -> bool:
+    """Whether a value is a whole image reference: `image: host/name:tag`. Publishing pins it."""
+    return str(key) == "image" and isinstance(value, str) and bool(_IMAGE.fullmatch(value))
 
 
 def _described(files: Mapping[str, bytes]) -> Iterator[Flaw]:
@@ -85,6 +91,13 @@ def _described(files: Mapping[str, bytes]) -> Iterator[Flaw]:
         if not any(_is_of(path, name) for path in files):
             words = f"needs the chart {name}, which is not in charts/"
             yield Flaw(ROOT, words, "run helm dependency update, and publish charts/ too")
+
+
+def _text(files: Mapping[str, bytes]) -> Iterator[Flaw]:
+    try:
+        files.get(VALUES, b"").decode()
+    except UnicodeDecodeError:
+        yield Flaw(VALUES, "is not UTF-8", "save it as UTF-8")
 
 
 def _is_of(path: str, name: str) -> bool:
@@ -133,26 +146,30 @@ def _joined(steps: tuple[value_paths.Step, ...], key: object) -> str:
 
 
 def _moving(values: Mapping[str, Any]) -> Iterator[Flaw]:
-    for where, image in sorted(_images(values, "")):
-        if image and "@" not in image:
-            words = f"{where}: {image} is pulled by its tag, which may come to mean another image"
-            yield Flaw(VALUES, words, "write the image with its digest")
+    for where, image in sorted(_apart(values, "")):
+        words = f"{where}: {image} is not pinned, and its tag may come to mean another image"
+        yield Flaw(VALUES, words, "write it as one value, image: HOST/NAME:TAG")
 
 
-def _images(value: Any, where: str) -> Iterator[tuple[str, str]]:
-    """Images as charts write them: a text, or repository and tag."""
+def _apart(value: Any, where: str) -> Iterator[tuple[str, str]]:
+    """Images whose repository and tag are values of their own: what a template makes of the two
+    nobody knows."""
     if isinstance(value, list):
         for number, one in enumerate(value):
-            yield from _images(one, f"{where}[{number}]")
+            yield from _apart(one, f"{where}[{number}]")
     if not isinstance(value, dict):
         return
-    if isinstance(value.get("repository"), str) and {"tag", "digest"} & set(value):
-        pinned = f"@{value['digest']}" if value.get("digest") else f":{value.get('tag')}"
-        yield where, f"{value['repository']}{pinned}"
+    if isinstance(value.get("repository"), str) and "tag" in value:
+        if not value.get("digest"):
+            yield where, f"{value['repository']}:{value['tag']}"
         return
     for key, one in value.items():
-        place = f"{where}.{key}" if where else str(key)
-        if str(key) == "image" and isinstance(one, str):
-            yield place, one
-        else:
-            yield from _images(one, place)
+        yield from _apart(one, f"{where}.{key}" if where else str(key))
+
+
+def _in_templates(files: Mapping[str, bytes]) -> Iterator[Flaw]:
+    for path, data in sorted(files.items()):
+        for found in _WRITTEN.finditer(data.decode("utf-8", "replace")):
+            if "templates" in path.split("/") and "@" not in found[1]:
+                words = f"{found[1]} is not pinned, and its tag may come to mean another image"
+                yield Flaw(path, words, f"make a value of it in {VALUES}")

@@ -91,12 +91,7 @@ class Reach:
     def _image(self, service: Mapping[str, Any], policy: Policy) -> Iterator[Found]:
         if service.get("build"):
             yield "build", "nodes do not build; push an image and name it"
-        image = self._filled(service.get("image"))
-        host = image.partition("/")[0]
-        named = "/" in image and ("." in host or ":" in host or host == "localhost")
-        registry = host if named else "docker.io"
-        if image and not any(fnmatch.fnmatchcase(registry, one) for one in policy.registries):
-            yield "image", f"registry {registry} is not in registries"
+        yield from _foreign("image", self._filled(service.get("image")), policy)
 
     def _privileges(self, service: Mapping[str, Any], policy: Policy) -> Iterator[Found]:
         if policy.privileged == "allow":
@@ -130,6 +125,26 @@ class Reach:
         if value is None:
             return ""
         return compose.filled(str(value), self._variables)
+
+
+def of_chart(repository: str | None, images: Iterable[str], policy: Policy) -> Iterator[Found]:
+    """What is known of a chart before a node renders it: where it and its images come from.
+
+    `repository` is the chart's own, or None where Git delivers it.
+    """
+    if repository:
+        yield from _foreign("repository", repository.removeprefix("oci://"), policy)
+    for image in images:
+        yield from _foreign("values.yaml", image, policy)
+
+
+def _foreign(where: str, image: str, policy: Policy) -> Iterator[Found]:
+    """An image, or a chart, of a registry that the policy does not name."""
+    host = image.partition("/")[0]
+    named = "/" in image and ("." in host or ":" in host or host == "localhost")
+    registry = host if named else "docker.io"
+    if image and not any(fnmatch.fnmatchcase(registry, one) for one in policy.registries):
+        yield where, f"registry {registry} is not in registries"
 
 
 def _capability(name: str) -> str:

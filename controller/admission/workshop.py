@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from controller.admission.reach import ROOT, Reach
+from controller import chart
+from controller.admission.reach import ROOT, Reach, of_chart
 from controller.publish.reader import Needs
 from margrave import digest
+from margrave.chart_files import VALUES
 from margrave.documents.deployment import Deployment, read_deployment, render
 from margrave.documents.extensions import Policy
 from margrave.errors import DocumentError
@@ -15,7 +17,9 @@ from margrave.errors import DocumentError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from controller.admission.reach import Found
     from controller.publish.materials import Materials
+    from margrave.documents.description import Component
 
 OURS = "/spec/x-margrave-extensions"
 
@@ -59,23 +63,22 @@ class Workshop:
         if key not in self._beyond:
             policy = Policy.model_validate(written)
             self._beyond[key] = tuple(
-                f"components.{name}: {where}: {words}"
-                for name, files, variables in self._components(document)
-                for where, words in Reach(files, variables).beyond(policy)
+                f"components.{component.name}: {where}: {words}"
+                for component, files in self._components(document)
+                for where, words in _reach(document, component, files, policy)
             )
         return self._beyond[key]
 
     def _needs_of(self, document: Deployment) -> Needs:
         needs = Needs()
-        for _, files, variables in self._components(document):
-            if ROOT in files:
-                needs.add(files[ROOT], variables)
+        for component, files in self._components(document):
+            text = files.get(VALUES if document.profile_type == "helm" else ROOT)
+            if text is not None:
+                needs.of(document, component.name, text)
         return needs
 
-    def _components(
-        self, document: Deployment
-    ) -> Iterator[tuple[str, dict[str, str], dict[str, str]]]:
-        """Name, files and values of each component that the catalogue knows."""
+    def _components(self, document: Deployment) -> Iterator[tuple[Component, dict[str, str]]]:
+        """Each component that the catalogue knows, with its files."""
         app, version = document.application_id, document.version
         material = self._materials(app, version) if version else None
         if material is None:
@@ -90,7 +93,17 @@ class Workshop:
                     for path, file in folders.get(component.path or "", {}).items()
                     if path.endswith((".yaml", ".yml"))
                 }
-                yield component.name, texts, document.variables(component.name)
+                yield component, texts
+
+
+def _reach(
+    document: Deployment, component: Component, files: Mapping[str, str], policy: Policy
+) -> Iterator[Found]:
+    if document.profile_type == "compose":
+        return Reach(files, document.variables(component.name)).beyond(policy)
+    images = chart.images(files.get(VALUES, ""), document.targeted(component.name))
+    repository = None if component.path else component.repository
+    return of_chart(repository, images, policy)
 
 
 def _checked(value: Mapping[str, Any]) -> Deployment:

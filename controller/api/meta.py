@@ -42,7 +42,7 @@ def capabilities(call: Call) -> dict[str, Any]:
         "version": margrave.__version__,
         "api": "v1",
         "protocol": PROTOCOL,
-        "profiles": ["compose"],
+        "profiles": ["compose", "helm"],
         "states": [state.value for state in State],
         "outcomes": [outcome.value for outcome in Outcome],
         "features": ["events", "plans", "git"],

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from controller import compose
+from controller import chart, compose
 from controller.publish.rendering import Material
 from controller.store import catalog as rows
 from margrave import digest
+from margrave.chart_files import ROOT as CHART
+from margrave.chart_files import VALUES
 from margrave.digest import File
 from margrave.documents.description import read_description
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from controller.publish.images import Images
     from controller.store import Store
@@ -73,14 +75,29 @@ class Materials:
         return address
 
     def _resolved(self, files: dict[str, File]) -> dict[str, File]:
-        """The files with each image tag in compose.yaml replaced by the digest it stands for."""
-        if COMPOSE not in files or self._images is None:
-            return files
-        written = files[COMPOSE]
-        text = written.data.decode("utf-8-sig")
-        pinned = {image: self._images.pinned(image) for image in compose.images(text)}
-        data = compose.with_images(text, pinned).encode()
-        return {**files, COMPOSE: File(data, written.executable)}
+        """The files with each image tag replaced by the digest that it stands for: in compose.yaml,
+        or where a chart's values hold a whole reference."""
+        if COMPOSE in files:
+            text = _text(files[COMPOSE])
+            found = compose.with_images(text, self._pinned(compose.images(text)))
+            return _with(files, COMPOSE, found)
+        if CHART in files and VALUES in files:
+            text = _text(files[VALUES])
+            found = chart.with_images(text, self._pinned(chart.images(text, {})))
+            return _with(files, VALUES, found)
+        return files
+
+    def _pinned(self, images: Iterable[str]) -> dict[str, str]:
+        assert self._images is not None, "without registries nothing is resolved"
+        return {image: self._images.pinned(image) for image in images}
+
+
+def _text(file: File) -> str:
+    return file.data.decode("utf-8-sig")
+
+
+def _with(files: Mapping[str, File], name: str, text: str) -> dict[str, File]:
+    return {**files, name: File(text.encode(), files[name].executable)}
 
 
 class _Sources(Mapping[str, str]):

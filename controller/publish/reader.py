@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from controller import compose
+from controller import chart, compose
 from controller.gate import checking
 from controller.gate import values as checked
 from controller.gate.checking import SOURCE
@@ -19,6 +19,7 @@ from controller.store import taking
 from controller.store.documents import Told
 from controller.store.taking import Document
 from margrave import digest
+from margrave.chart_files import VALUES
 from margrave.errors import DocumentError
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ LOG = logging.getLogger(__name__)
 
 # A commit may touch thousands of documents, and reports have to come in between.
 CHUNK: Final = 1000
+COMPOSE: Final = "compose.yaml"
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ class Reader:
             return frozenset()
         if fresh is None or fresh.parent != known:
             fresh = self._read(known, head)
-        texts = self._compose_texts(head, fresh.contents.values())
+        texts = self._texts(head, fresh.contents.values())
         values = Values(texts, Descriptions(self._store))
         sites = {site for path in fresh.contents if (site := checking.site_of(path))}
         ordered = sorted(fresh.contents)
@@ -122,10 +124,15 @@ class Reader:
             had = {f"deployments/{site}/{one}.yaml" for site, one in rows.in_git(session)}
         return here | had
 
-    def _compose_texts(self, head: str, documents: Iterable[bytes | None]) -> dict[str, str]:
-        """The compose.yaml of each component that the documents name, all in one call."""
+    def _texts(self, head: str, documents: Iterable[bytes | None]) -> dict[str, str]:
+        """The compose.yaml of each component that the documents name, or its chart's values, all in
+        one call."""
         found = {name.decode() for data in documents if data for name in SOURCE.findall(data)}
-        names = {f"{head}:{source}/compose.yaml": source for source in sorted(found)}
+        names = {
+            f"{head}:{source}/{file}": source
+            for file in (VALUES, COMPOSE)  # where both are there, the later is what counts
+            for source in sorted(found)
+        }
         blobs = self._repository.read_many(names)
         return {
             names[name]: data.decode("utf-8", "replace")
@@ -206,7 +213,7 @@ class Values:
         for component in document.components:
             text = self._texts.get(component.source or "")
             if text is not None:
-                needs.add(text, document.variables(component.name))
+                needs.of(document, component.name, text)
         known = self._descriptions.of(document)
         wrong = checked.findings(known, document, data, path) if known else []
         findings = [one.as_dict() for one in wrong]
@@ -220,13 +227,23 @@ class Needs:
         self._ports: set[str] = set()
         self._images: list[str] = []
 
-    def add(self, text: str, variables: dict[str, str]) -> None:
-        """Count a compose.yaml in; one that cannot be read is the node's to refuse."""
+    def of(self, document: Deployment, component: str, text: str) -> None:
+        """Count a component in, by its compose.yaml or by its chart's values."""
+        if document.profile_type == "helm":
+            self._take(chart.images(text, document.targeted(component)))
+        else:
+            self._add(text, document.variables(component))
+
+    def _add(self, text: str, variables: dict[str, str]) -> None:
+        """A compose.yaml; one that cannot be read is the node's to refuse."""
         try:
             self._ports |= compose.host_ports(text, variables)
             images = [compose.filled(image, variables) for image in compose.images(text)]
         except DocumentError:
             return
+        self._take(images)
+
+    def _take(self, images: Iterable[str]) -> None:
         self._images += [image for image in images if image not in self._images]
 
     def as_dict(self) -> dict[str, Any]:

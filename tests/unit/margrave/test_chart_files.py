@@ -35,6 +35,13 @@ def test_a_good_chart_has_no_flaws() -> None:
     assert chart_files.flaws({**whole, "charts/mq-2.0.1.tgz": b"\x1f\x8b"}) == []
 
 
+def test_values_are_text() -> None:
+    """As Helm wants them, and as their images are pinned."""
+    assert [str(one) for one in chart_files.flaws({**files(), "values.yaml": b"a: \xe9"})] == [
+        "values.yaml: is not UTF-8"
+    ]
+
+
 @pytest.mark.parametrize(
     ("more", "told"),
     [
@@ -65,10 +72,14 @@ def test_what_refuses_a_chart(more: dict[str, str | None], told: str) -> None:
 
 VALUES = f"""
 image: registry.example/web:1.0.0
-sidecar: {{image: "registry.example/side@{DIGEST}"}}
 db: {{image: {{repository: registry.example/db, tag: "16"}}}}
-mq: {{image: {{repository: registry.example/mq, digest: "{DIGEST}"}}}}
+mq: {{image: {{repository: registry.example/mq, tag: "4", digest: "{DIGEST}"}}}}
 web: {{replicas: 1, ports: [{{number: 80}}], extra: null}}
+"""
+IMAGES = f"""
+image: {{{{ .Values.image }}}}
+image: busybox:1
+- image: "registry.example/side@{DIGEST}"
 """
 
 
@@ -76,17 +87,37 @@ def test_images_that_can_move_and_values_that_are_not_there_are_worth_a_look() -
     """A warning each: a template may do as it likes with values, so nothing is refused."""
     pointers = ["web.replicas", "web.ports[0].number", "web.extra.deep", "web.replica", "webs.x"]
 
-    found = [str(one) for one in chart_files.remarks(files(values=VALUES), pointers)]
+    found = chart_files.remarks(files(values=VALUES, templates__web=IMAGES), pointers)
 
-    assert [one.partition(", which")[0] for one in found if "has no value" in one] == [
+    assert [str(one).partition(", ")[0] for one in found] == [
         "values.yaml: has no value web.replica",
         "values.yaml: has no value webs.x",
+        "values.yaml: db.image: registry.example/db:16 is not pinned",
+        "templates/web.yaml: busybox:1 is not pinned",
     ]
-    assert [one.split()[1:3] for one in found if "by its tag" in one] == [
-        ["db.image:", "registry.example/db:16"],
-        ["image:", "registry.example/web:1.0.0"],
-    ]
-    assert [one.cure for one in chart_files.remarks(files(), ["web.replica"])] == [
-        'did you mean "web.replicas"?'
-    ]
-    assert chart_files.remarks(files(values="a: 1\na: 2\n"), ["b"]) == []
+    assert found[0].cure == 'did you mean "web.replicas"?'
+
+
+def test_values_that_are_not_read_are_told() -> None:
+    """Helm may read them all the same; what nobody looked at is not passed over in silence."""
+    found = [str(one) for one in chart_files.remarks(files(values="a: 1\na: 2\n"), ["b"])]
+    assert len(found) == 1
+    assert "its images are not pinned" in found[0]
+
+
+@pytest.mark.parametrize(
+    ("value", "whole"),
+    [
+        ("registry.example:5000/web:1.0.0", True),
+        ("web:1", True),
+        ("registry.example:5000/web", False),
+        ("web", False),
+        (f"registry.example/web:1@{DIGEST}", False),
+        ("{{ .Values.x }}:1", False),
+        (1.0, False),
+    ],
+)
+def test_a_whole_image_has_a_tag(value: object, whole: bool) -> None:
+    """What has none may be the beginning of one; what has a digest needs no other."""
+    assert chart_files.is_image("image", value) is whole
+    assert chart_files.is_image("picture", value) is False
