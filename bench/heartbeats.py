@@ -23,6 +23,7 @@ from runner.store.beacons import Beacons
 from runner.store.nodes import Nodes
 from tests.support.repository import Repository
 from tests.support.runner_process import RunnerProcess
+from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -119,6 +120,8 @@ def measure(base: Path) -> dict[str, Any]:
     served.start()
     try:
         assert served.process is not None
+        # The nodes are made up: the first look at them has to be through, with no answer.
+        eventually(lambda: all(one["error"] for one in served.status()["nodes"]), 300, "the look")
         healthz: list[Ask] = [("GET", "/healthz", None, {})] * BEATS
         before = processor_seconds(served.process.pid)
         bare = carry(served.port, healthz)

@@ -46,6 +46,16 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
+class Sign:
+    """What a look told of a node's life; `at` counts when it is active."""
+
+    node: str
+    at: datetime
+    status: NodeStatus
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Beacon:
     """A node's beacon as the registry keeps it."""
 
@@ -98,6 +108,7 @@ class Call:
     node: Target
     arguments: Mapping[str, Any]
     deadline: int  # seconds
+    ahead: bool = False  # only fetch what it needs, and touch nothing that runs
 
 
 @dataclass(frozen=True, slots=True)

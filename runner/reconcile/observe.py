@@ -12,7 +12,7 @@ from typing import Any
 
 from margrave.lifecycle import WORKING, State
 from runner.instruments import DRIFT, Instruments
-from runner.ports import Executor, Node, NodeStatus, Observation, Status, Target
+from runner.ports import Executor, Node, NodeStatus, Observation, Sign, Status, Target
 from runner.reconcile import claims
 from runner.store import Placement, Store, operations, placements, site, transitions
 from runner.store.nodes import Nodes
@@ -51,12 +51,11 @@ class Observer:
             return
         began = self._store.clock()
         found = self._executor.observe([self._target(one) for one in known])
+        asked = [node for node in known if node.name in found]
         with self._lock:
-            for node in known:
-                if node.name in found:
-                    self._note_life(node, found[node.name])
-                    # From its begin: what changed while it looked may not be seen in it.
-                    self._found[node.name] = replace(found[node.name], at=began)
+            self._nodes.seen([self._life(node, found[node.name]) for node in asked])
+            # From its begin: what changed while it looked may not be seen in it.
+            self._found |= {node.name: replace(found[node.name], at=began) for node in asked}
         self._wake()
 
     def heard_again(self, node: str) -> None:
@@ -93,20 +92,21 @@ class Observer:
                         if change.get("drift") and not one.drift:
                             self._instruments.count(DRIFT)
 
-    def _note_life(self, node: Node, observation: Observation) -> None:
-        if observation.status in (Status.OK, Status.FAILED):
-            # A module that failed has answered: the node is there.
-            if self._freshness(node) is not NodeStatus.ACTIVE or node.error:
-                self._back.add(node.name)
-            self._hear_of_claim(node.name, observation)
-            error = "" if observation.status is Status.OK else observation.message
-            self._nodes.seen(node.name, observation.at, NodeStatus.ACTIVE, error)
-            return
+    def _life(self, node: Node, observation: Observation) -> Sign:
         status = self._freshness(node)
-        self._nodes.seen(node.name, observation.at, status, observation.message)
+        if observation.status not in (Status.OK, Status.FAILED):
+            return Sign(node.name, observation.at, status, observation.message)
+        # A module that failed has answered: the node is there.
+        if status is not NodeStatus.ACTIVE or node.error:
+            self._back.add(node.name)
+        self._hear_of_claim(node.name, observation)
+        error = "" if observation.status is Status.OK else observation.message
+        return Sign(node.name, observation.at, NodeStatus.ACTIVE, error)
 
     def _hear_of_claim(self, node: str, observation: Observation) -> None:
-        mark = observation.data.get("fence") or {}
+        mark = observation.data.get("fence")
+        if not mark:
+            return
         with self._store.read() as tx:
             own, known = site.identity_of(tx), site.site_state(tx).known_epoch
         why = claims.objection(node, mark, own)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import bindparam, delete, select
@@ -11,15 +12,14 @@ from sqlalchemy import bindparam, delete, select
 from runner.ports import Beacon, Node
 from runner.store import nodes
 from runner.store.engine import Store, Transaction
-from runner.store.rows import columns, value_of
+from runner.store.rows import columns, values_of
 from runner.store.schema import beacons
-from runner.store.schema import nodes as node_table
 
 
 def all_beacons(tx: Transaction) -> tuple[Beacon, ...]:
     """By node."""
     query = select(beacons).order_by(beacons.c.node)
-    return tuple(value_of(Beacon, row) for row in tx.connection.execute(query))
+    return values_of(Beacon, tx.connection.execute(query))
 
 
 def remove(tx: Transaction, node: str) -> None:
@@ -50,9 +50,9 @@ class Beacons:
         with self._store.write() as tx:
             known = {one.name: one for one in nodes.all_nodes(tx) if one.name in told}
             seen = [(node, *told[name]) for name, node in known.items()]
-            # Mere signs of life, for hundreds of nodes: two statements for all of them.
-            tx.connection.execute(_HEARD, [_heard(beacon) for _, beacon, _ in seen])
-            tx.connection.execute(_SEEN, [_seen(node, beacon) for node, beacon, _ in seen])
+            if seen:
+                tx.connection.execute(_HEARD, [_heard(beacon) for _, beacon, _ in seen])
+            nodes.breathe(tx, {node.name: _latest(node, beacon) for node, beacon, _ in seen})
             for node, _, problems in seen:
                 if list(node.problems) != problems:
                     fresh = nodes.get(tx, node.name)
@@ -63,11 +63,6 @@ _HEARD = (
     beacons.update()
     .where(beacons.c.node == bindparam("of"))
     .values({name: bindparam(name) for name in ("last_beat", "heard_at", "boot_id", "old_key")})
-)
-_SEEN = (
-    node_table.update()
-    .where(node_table.c.name == bindparam("of"))
-    .values(last_seen=bindparam("last_seen"))
 )
 
 
@@ -81,6 +76,6 @@ def _heard(beacon: Beacon) -> dict[str, Any]:
     }
 
 
-def _seen(node: Node, beacon: Beacon) -> dict[str, Any]:
+def _latest(node: Node, beacon: Beacon) -> datetime | None:
     times = [one for one in (node.last_seen, beacon.heard_at) if one is not None]
-    return {"of": node.name, "last_seen": max(times, default=None)}
+    return max(times, default=None)

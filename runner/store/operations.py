@@ -11,7 +11,7 @@ from margrave.errors import NotFound
 from runner.store import outbox
 from runner.store.engine import Transaction
 from runner.store.resources import operation_resource
-from runner.store.rows import columns, value_of
+from runner.store.rows import columns, value_of, values_of
 from runner.store.schema import operations
 from runner.store.values import UNFINISHED, Operation
 
@@ -55,7 +55,7 @@ def unfinished(tx: Transaction) -> tuple[Operation, ...]:
         .where(operations.c.state.in_([state.value for state in UNFINISHED]))
         .order_by(operations.c.epoch, operations.c.seq)
     )
-    return tuple(value_of(Operation, row) for row in tx.connection.execute(query))
+    return values_of(Operation, tx.connection.execute(query))
 
 
 def forget_before(tx: Transaction, moment: datetime) -> int:
@@ -67,4 +67,4 @@ def forget_before(tx: Transaction, moment: datetime) -> int:
 def latest(tx: Transaction, limit: int) -> tuple[Operation, ...]:
     """The newest attempts first."""
     query = select(operations).order_by(operations.c.epoch.desc(), operations.c.seq.desc())
-    return tuple(value_of(Operation, row) for row in tx.connection.execute(query.limit(limit)))
+    return values_of(Operation, tx.connection.execute(query.limit(limit)))

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import delete, func, select, update
 
 from runner.store.engine import Transaction
-from runner.store.rows import value_of
+from runner.store.rows import values_of
 from runner.store.schema import outbox
 from runner.store.site import identity_of, take_report_seq
 from runner.store.values import OutboxRow
@@ -35,7 +35,7 @@ def waiting(tx: Transaction, limit: int) -> tuple[OutboxRow, ...]:
         .order_by(outbox.c.seq)
         .limit(limit)
     )
-    return tuple(value_of(OutboxRow, row) for row in tx.connection.execute(query))
+    return values_of(OutboxRow, tx.connection.execute(query))
 
 
 def count_waiting(tx: Transaction) -> int:

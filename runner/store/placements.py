@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import delete, func, select
 
 from runner.store.engine import Transaction
-from runner.store.rows import columns, value_of
+from runner.store.rows import columns, value_of, values_of
 from runner.store.schema import placements, quarantine
 from runner.store.values import Placement
 
@@ -31,7 +31,7 @@ def newest(tx: Transaction) -> tuple[Placement, ...]:
         )
         .order_by(placements.c.deployment, placements.c.node)
     )
-    return tuple(value_of(Placement, row) for row in tx.connection.execute(query))
+    return values_of(Placement, tx.connection.execute(query))
 
 
 def find(tx: Transaction, deployment: str, node: str) -> Placement | None:

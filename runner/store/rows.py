@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, TypeVar
 
-from sqlalchemy import Row
+from sqlalchemy import Result, Row
 
 Value = TypeVar("Value")
 
@@ -19,6 +19,12 @@ def columns(value: Any) -> dict[str, Any]:
 def value_of(kind: type[Value], row: Row[Any]) -> Value:
     """The value of a row that has all its fields as columns."""
     return kind(**row._mapping)
+
+
+def values_of(kind: type[Value], rows: Result[Any]) -> tuple[Value, ...]:
+    """The values of all rows; of thousands the names are looked up once."""
+    names = tuple(rows.keys())
+    return tuple(kind(**dict(zip(names, row, strict=True))) for row in rows)
 
 
 def _plain(value: Any) -> Any:

@@ -11,7 +11,7 @@ from alembic.migration import MigrationContext
 
 from margrave.errors import Conflict
 from margrave.lifecycle import Outcome, State
-from runner.ports import Node, NodeStatus
+from runner.ports import Node, NodeStatus, Sign
 from runner.store import Store, desired, outbox, placements, site, transitions
 from runner.store.engine import newest
 from runner.store.nodes import Nodes
@@ -132,12 +132,31 @@ def test_a_node_is_reported_when_it_changes_not_when_it_breathes(store: Store) -
     """Signs of life travel with heartbeats, not with reports."""
     nodes = Nodes(store)
     nodes.save(Node("harbor-1", "192.0.2.1"))
-    nodes.seen("harbor-1", NOW, NodeStatus.ACTIVE)
-    nodes.seen("harbor-1", NOW + timedelta(seconds=10), NodeStatus.ACTIVE)
+    nodes.seen([Sign("harbor-1", NOW, NodeStatus.ACTIVE)])
+    nodes.seen([Sign("harbor-1", NOW + timedelta(seconds=10), NodeStatus.ACTIVE)])
     with store.read() as tx:
         told = [row.data["status"] for row in outbox.waiting(tx, 10)]
     assert told == ["offline", "active"]
     assert nodes.get("harbor-1").last_seen == NOW + timedelta(seconds=10)
+
+
+def test_a_look_at_many_nodes_is_written_at_once(store: Store) -> None:
+    """What was silent keeps its last time; who is gone stays gone."""
+    nodes = Nodes(store)
+    names = [f"n{number}" for number in range(4)]
+    for name in names:
+        nodes.save(Node(name, "192.0.2.1", last_seen=NOW, status=NodeStatus.ACTIVE))
+    nodes.remove("n3")
+    later = NOW + timedelta(seconds=10)
+    status = (NodeStatus.ACTIVE, NodeStatus.ACTIVE, NodeStatus.STALE, NodeStatus.ACTIVE)
+    errors = ("", "no engine", "no route", "")
+    nodes.seen(Sign(n, later, s, e) for n, s, e in zip(names, status, errors, strict=True))
+    found = {one.name: (one.last_seen, one.status, one.error) for one in nodes.list()}
+    assert found == {
+        "n0": (later, NodeStatus.ACTIVE, ""),
+        "n1": (later, NodeStatus.ACTIVE, "no engine"),
+        "n2": (NOW, NodeStatus.STALE, "no route"),
+    }
 
 
 def test_the_last_two_subtrees_are_kept(store: Store) -> None:
