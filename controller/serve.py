@@ -5,17 +5,20 @@ from __future__ import annotations
 import gc
 import json
 import logging
+import os
+import sys
 import threading
 import time
 from typing import TYPE_CHECKING, Any, Final
 
 from gunicorn import util  # type: ignore[import-untyped]
 from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]
+from gunicorn.arbiter import Arbiter  # type: ignore[import-untyped]
 from gunicorn.systemd import sd_notify  # type: ignore[import-untyped]
 from gunicorn.workers.gthread import ThreadWorker  # type: ignore[import-untyped]
 
 from controller import logs
-from margrave.errors import MargraveError
+from margrave.errors import MargraveError, Refused, Unreachable
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -87,6 +90,7 @@ class Server(BaseApplication):  # type: ignore[misc]
     def __init__(self, settings: ControllerSettings) -> None:
         self._settings = settings
         self._chores: Chores | None = None
+        self._hear, self._say = os.pipe()
         super().__init__()
 
     def load_config(self) -> None:
@@ -101,16 +105,47 @@ class Server(BaseApplication):  # type: ignore[misc]
 
         What it is made of is loaded here too: the process that only watches the worker stays small.
         """
+        try:
+            return self._made()
+        except MargraveError as error:
+            # gunicorn would show a trace. Who started us gets the words and the cure, from run().
+            away = isinstance(error, Unreachable)
+            told = {"message": error.message, "cure": error.cure, "away": away}
+            os.write(self._say, json.dumps(told).encode())
+            sys.exit(Arbiter.APP_LOAD_ERROR)
+
+    def _made(self) -> Flask:
         from controller.app import assemble, create_app
         from controller.chores import Chores
 
         parts = assemble(self._settings)
         problem = parts.store.schema_problem()
         if problem:
-            raise MargraveError(problem)
+            raise Refused(problem)
         parts.repository.prepare()
         self._chores = Chores(parts)
         return create_app(parts, self._chores)
+
+    def run(self) -> None:
+        """Serve until stopped; Refused or Unreachable where the worker could not begin."""
+        watcher = os.getpid()
+        try:
+            super().run()
+        except SystemExit:
+            told = self._heard() if os.getpid() == watcher else b""  # a worker ends here too
+            if not told:
+                raise
+            said = json.loads(told)
+            kind = Unreachable if said["away"] else Refused
+            raise kind(said["message"], said["cure"]) from None
+
+    def _heard(self) -> bytes:
+        """What a worker said before it ended, if it said anything."""
+        os.set_blocking(self._hear, False)
+        try:
+            return os.read(self._hear, 65536)
+        except BlockingIOError:
+            return b""
 
     def end_streams(self) -> None:
         """Let every open stream end; on a thread, for a signal may not wait for a lock."""

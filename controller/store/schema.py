@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 _SCRIPTS: Final = Path(__file__).parent / "migrations"
 # Each migration's file begins with its number: to compare, nobody has to load Alembic, which
 # would be an eighth of a controller's memory.
-NEWEST: Final = max(path.name[:4] for path in (_SCRIPTS / "versions").glob("[0-9]*.py"))
+KNOWN: Final = sorted(path.name[:4] for path in (_SCRIPTS / "versions").glob("[0-9]*.py"))
+NEWEST: Final = KNOWN[-1]
 
 
 def upgrade(engine: Engine) -> None:
@@ -44,10 +45,9 @@ def problem(engine: Engine) -> str:
         return ""
     if found is None:
         return "the database has no tables yet (run margrave controller migrate)"
-    return (
-        f"the database has schema {found}, this version needs {NEWEST}"
-        " (run margrave controller migrate; a newer schema needs the newer version)"
-    )
+    older = "run margrave controller migrate"
+    cure = older if found in KNOWN else "use the version of margrave that made it"
+    return f"the database has schema {found}, this version needs {NEWEST} ({cure})"
 
 
 def _found(connection: Connection) -> str | None:

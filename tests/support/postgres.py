@@ -107,12 +107,22 @@ class Postgres:
         return self._run("psql", "-h", str(self.folder), "-U", "margrave", "-Atqc", statement,
                          database)  # fmt: skip
 
+    def dump(self, url: str) -> str:
+        """A whole database as SQL that any PostgreSQL reads."""
+        said = self._run("pg_dump", "--inserts", "--no-owner", "--no-privileges", url)
+        # psql's own words, made by newer minor versions with a number of chance.
+        return "".join(line for line in said.splitlines(keepends=True) if line[:1] != "\\") + "\n"
+
+    def load(self, text: str, url: str) -> None:
+        """Run SQL; the first error ends it."""
+        self._run("psql", "-qv", "ON_ERROR_STOP=1", url, given=text)
+
     def _up(self) -> None:
         log = self.folder / "log"
         options = " ".join(f"-c {name}='{value}'" for name, value in self._settings.items())
         self._run("pg_ctl", "-D", self.data, "-l", str(log), "-o", options, "-w", "start")
 
-    def _run(self, name: str, *arguments: str) -> str:
+    def _run(self, name: str, *arguments: str, given: str = "") -> str:
         """As the server's own user: it refuses to work for root."""
         command = [program(name), *arguments]
         if os.geteuid() == 0:
@@ -125,7 +135,7 @@ class Postgres:
             ]
         done = subprocess.run(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd="/",
-            check=False, stdin=subprocess.DEVNULL,
+            check=False, input=given,
         )  # fmt: skip
         assert done.returncode == 0, f"{name}: {done.stdout}"
         return done.stdout.strip()
