@@ -46,7 +46,7 @@ export interface AppResource {
   version: string;
   versions: string[];
   description: string | null;
-  source: string;
+  source: string | null;
   profiles: AppProfile[];
   parameters: AppParameter[];
   findings: Place[];
@@ -703,9 +703,12 @@ export interface PlannedNode {
   waiting: Waiting | null;
 }
 
-/** What would happen at a site. */
+/** What would happen at a site, to one deployment there. */
 export interface PlannedSite {
   site: string;
+  deployment: string | null;
+  name: string | null;
+  app: string | null;
   nodes: PlannedNode[];
   batches: string[][];
   duration: number | null;
@@ -909,13 +912,16 @@ export interface Section {
   settings: Setting[];
 }
 
-/** Which deployments; all that is given has to hold. */
+/** Which deployments, as the list is filtered; all that is given has to hold. */
 export interface Selection {
   name?: string | null;
   ids?: string[] | null;
   sites?: string[] | null;
   selector?: LabelSelector | null;
   app?: string | null;
+  state?: State | null;
+  outcome?: Outcome | null;
+  q?: string | null;
 }
 
 /** All its expressions must hold. */

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from controller.admission import planning, resolving
+from controller.admission import engines, planning, resolving
 from controller.admission.planning import Step
 from controller.admission.workshop import Workshop
 from controller.gate import checking
@@ -14,7 +14,7 @@ from controller.store import world
 from controller.store.words import Action
 from margrave import parameters
 from margrave.documents.deployment import read_deployment, revision_of
-from margrave.errors import Conflict, DocumentError, NotFound
+from margrave.errors import Conflict, DocumentError, NotFound, Refused
 from margrave.findings import Finding
 from margrave.lifecycle import State
 from margrave.matching import selector_matches
@@ -55,12 +55,13 @@ def decide(
     """What would become of the selected; DocumentError when nothing is selected."""
     chosen = _selected(session, read, who)
     concerned = tuple((one.id, one.site) for one in chosen)
+    sites = world.sites(session, {one.site for one in chosen})
     if read.kind not in _COMMITTED:
-        return Acted(None, concerned, (), ())
+        told = [planning.told(sites[one.site], one, read.action, moment) for one in chosen]
+        return Acted(None, concerned, tuple(told), ())
     _are_in_git(chosen, read.kind)
     change = _change(session, read, chosen, repository)
     findings: list[Finding] = []
-    sites = world.sites(session, {one.site for one in chosen})
     neighbours = resolving.by_site(world.at_sites(session, sites))
     shown = []
     workshop = Workshop(materials)
@@ -74,6 +75,9 @@ def decide(
         except DocumentError as error:
             findings += [found for found in error.findings if found not in findings]
             continue
+        if step.document is not None:
+            able = engines.findings(step.document.profile_type, read.extensions)
+            findings += [found for found in able if found not in findings]
         others = neighbours.get(one.site, ())
         made = planning.plan_site(sites[one.site], step, others, moment)
         shown.append(made.shown)
@@ -84,7 +88,8 @@ def decide(
 def _selected(session: Session, read: Act, who: Identity) -> list[Standing]:
     by = read.select.model_dump(exclude_none=True)
     if not by:
-        words, cure = "selects by nothing", "give name, ids, sites, selector or app"
+        words = "selects by nothing"
+        cure = f"give one at least of {', '.join(type(read.select).model_fields)}"
         raise DocumentError([Finding("/select", words, cure)])
     found = [one for one in world.selected(session, by) if who.sees(one.site)]
     if "selector" in by:
@@ -165,9 +170,13 @@ def _step(
         new = change.applied(one.id, old, materials)
     except NotFound as error:
         raise DocumentError([Finding("/version", error.message, error.cure, "unknown")]) from error
+    except Refused as error:
+        raise DocumentError([Finding("/profile", error.message, error.cure, "unknown")]) from error
     assert new is not None
     document = workshop.checked(new)
     _parameters_fit(one, read, before.values, document, materials)
+    runs = any(placed.get("revision") for placed in one.placements.values())
+    _refuse(engines.same_kind(before.profile_type, document.profile_type, runs=runs))
     same = new == old
     action = "none" if same or revision_of(new) == revision_of(old) else change.kind
     needs = one.needs if action == "none" else _needs(one, document, workshop)
@@ -205,6 +214,11 @@ def _parameters_fit(
     findings = parameters.check(material.description, given)
     if any(runs.get("revision") for runs in one.placements.values()):
         findings += parameters.check_change(material.description, before, document.values)
+    if findings:
+        raise DocumentError(findings)
+
+
+def _refuse(findings: list[Finding]) -> None:
     if findings:
         raise DocumentError(findings)
 

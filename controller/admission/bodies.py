@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from controller.store.words import Action, Priority
 from margrave.documents.extensions import LabelSelector
 from margrave.errors import DocumentError, MargraveError
 from margrave.findings import Finding, did_you_mean, pointer
+from margrave.lifecycle import Outcome, State
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,6 +26,7 @@ POLICIES: Final = (
     "priority",
     "reason",
 )
+SEARCH_LIMIT: Final = 200  # characters, as in the query of a list
 
 
 class QueueFull(MargraveError):
@@ -86,13 +88,16 @@ class Create(Policies):
 
 
 class Selection(Body):
-    """Which deployments; all that is given has to hold."""
+    """Which deployments, as the list is filtered; all that is given has to hold."""
 
     name: str | None = None
     ids: list[str] | None = None
     sites: list[str] | None = None
     selector: LabelSelector | None = None
     app: str | None = None
+    state: Annotated[State, Field(strict=False)] | None = None
+    outcome: Annotated[Outcome, Field(strict=False)] | None = None
+    q: Annotated[str, Field(max_length=SEARCH_LIMIT)] | None = None
 
 
 class Act(Policies):

@@ -9,6 +9,7 @@ from controller.admission import forecast
 from controller.store.freshness import Moment, NodeStatus
 from margrave.documents.extensions import Extensions
 from margrave.findings import Finding
+from margrave.lifecycle import Freshness
 from margrave.placement import Node, Placed, Wish, place
 
 if TYPE_CHECKING:
@@ -63,6 +64,13 @@ def plan_site(site: SiteView, step: Step, others: Sequence[Standing], moment: Mo
         for name, words in _lost(step, placed)
     ]
     return SitePlan(_site(site, step, nodes), tuple(findings))
+
+
+def told(site: SiteView, one: Standing, action: str, moment: Moment) -> dict[str, Any]:
+    """What a command does: nothing in Git; the site's runner is told."""
+    heard = moment.site(site.last_seen) is Freshness.FRESH
+    why = "its runner is told" if heard else "its runner is told as soon as it is heard of again"
+    return _shown(site, one, action, why)
 
 
 def _policy(site: SiteView, step: Step) -> list[Finding]:
@@ -218,14 +226,24 @@ def _site(site: SiteView, step: Step, nodes: list[dict[str, Any]]) -> dict[str, 
     why = step.why
     if not site.nodes and step.document is not None:
         why = "the site has no node yet: it waits as PENDING"
+    found = _shown(site, step.standing, step.action, why)
+    if step.document is not None:
+        found |= {"name": step.document.name, "app": step.document.application_id}
+    return {**found, "changes": not step.same, "nodes": nodes, "batches": _batches(step, nodes)}
+
+
+def _shown(site: SiteView, one: Standing | None, action: str, why: str) -> dict[str, Any]:
+    """A site's part of a plan in which nothing is done on nodes."""
     return {
         "site": site.name,
-        "deployment": step.standing.id if step.standing else None,
-        "action": step.action,
-        "changes": not step.same,
+        "deployment": one.id if one else None,
+        "name": one.name if one else None,
+        "app": one.app if one else None,
+        "action": action,
+        "changes": False,
         "why": why,
-        "nodes": nodes,
-        "batches": _batches(step, nodes),
+        "nodes": [],
+        "batches": [],
         "duration": None,
     }
 

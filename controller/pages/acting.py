@@ -17,6 +17,7 @@ from margrave.errors import MargraveError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from werkzeug.datastructures import MultiDict
     from werkzeug.wrappers import Response as Answer
 
     from controller.api.call import Call
@@ -59,7 +60,7 @@ def one(call: Call, deployment: str, verb: str) -> str | Response | Answer:
     where = {"site": site} if site else {}
     target = ask(call, "GET", _ONE, None, where, deployment=deployment)
     app = _app(call, target) if verb == "update" else None
-    body = _body(verb, app)
+    body = wanted(verb, app, request.form)
     findings: list[Mapping[str, Any]] = []
     if request.form.get("do") == "act":
         try:
@@ -67,7 +68,8 @@ def one(call: Call, deployment: str, verb: str) -> str | Response | Answer:
         except (Problem, MargraveError) as error:
             findings = said(error)
     changes = verb != "update" or bool({"version", "parameters"} & set(body))
-    plan = _plan(call, verb, target, body) if changes else None
+    select = {"ids": [target["id"]], "sites": [target["site"]]}
+    plan = plan_for(call, verb, select, body) if changes else None
     if plan and plan["findings"]:
         findings = [one for one in plan["findings"] if one["severity"] == "error"] or findings
     text = _page(call, verb, target, app, plan, findings)
@@ -128,15 +130,15 @@ def _app(call: Call, target: Mapping[str, Any]) -> dict[str, Any] | None:
     return None
 
 
-def _body(verb: str, app: Mapping[str, Any] | None) -> dict[str, Any]:
-    form = request.form
+def wanted(verb: str, app: Mapping[str, Any] | None, form: MultiDict[str, str]) -> dict[str, Any]:
+    """What a form says, as the API takes it beside the action and the selection."""
     body: dict[str, Any] = {}
     if form.get("reason", "").strip():
         body["reason"] = form["reason"].strip()
     if verb in COMMITTED and form.get("priority"):
         body["priority"] = form["priority"]
-    if verb == "rollback" and form.get("to"):
-        body["to"] = form["to"]
+    if verb == "rollback" and form.get("to", "").strip():
+        body["to"] = form["to"].strip()
     if verb == "update":
         if form.get("version"):
             body["version"] = form["version"]
@@ -145,24 +147,21 @@ def _body(verb: str, app: Mapping[str, Any] | None) -> dict[str, Any]:
     return body
 
 
-def _hash() -> dict[str, str]:
-    return {"plan_hash": request.form["plan_hash"]} if request.form.get("plan_hash") else {}
-
-
-def _plan(
-    call: Call, verb: str, target: Mapping[str, Any], body: Mapping[str, Any]
-) -> dict[str, Any] | None:
-    select = {"ids": [target["id"]], "sites": [target["site"]]}
-    asked = {**body, "action": verb, "select": select}
+def plan_for(
+    call: Call, verb: str, select: Mapping[str, Any], body: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What would happen to the selected; a refusal is told as the plan's findings."""
     try:
+        asked = {**body, "action": verb, "select": select}
         made: dict[str, Any] = ask(call, "POST", "/plans", asked)["plan"]
     except (Problem, MargraveError) as error:
-        return {
-            "hash": None,
-            "sites": [],
-            "findings": [{"severity": "error", **one} for one in said(error)],
-        }
+        findings = [{"severity": "error", **one} for one in said(error)]
+        return {"hash": None, "sites": [], "findings": findings}
     return made
+
+
+def _hash() -> dict[str, str]:
+    return {"plan_hash": request.form["plan_hash"]} if request.form.get("plan_hash") else {}
 
 
 def _do(call: Call, verb: str, target: Mapping[str, Any], body: Mapping[str, Any]) -> Answer:

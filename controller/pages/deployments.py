@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from flask import request
 
+from controller.access.identity import Role
 from controller.api.problems import Problem
+from controller.pages import many
+from controller.pages.acting import VERBS
 from controller.pages.asking import ask
 from controller.pages.asking import listed as all_of
 from controller.pages.frame import render
@@ -40,6 +43,9 @@ def listed(call: Call) -> str:
         wanted=wanted,
         first=not cursor,
         sites=sites if len(sites) <= SITES_TO_CHOOSE else None,
+        pick=call.who.may(Role.OPERATOR) and wanted.get("state") != State.DELETED,
+        verbs=[(verb, words[0]) for verb, words in VERBS.items()],
+        filter={key: one for key, one in wanted.items() if key in many.FILTERS},
         states=[state.value for state in State],
         outcomes=[one.value for one in Outcome],
     )

@@ -150,6 +150,19 @@ def pairs(values: dict[str, Any] | None) -> Markup:
     return Markup(" ").join(chips) if chips else Markup('<span class="none">none</span>')
 
 
+def sites_of(sites: Any) -> str:
+    """Which sites a person or a token has: by name, by labels, or all."""
+    if sites is None:
+        return "all"
+    if isinstance(sites, list):
+        return ", ".join(sites) or "none"
+    labels = [f"{key}={value}" for key, value in sorted((sites.get("matchLabels") or {}).items())]
+    for one in sites.get("matchExpressions") or ():
+        values = f" ({', '.join(one['values'])})" if one.get("values") else ""
+        labels.append(f"{one['key']} {one['operator']}{values}")
+    return f"where {', '.join(labels)}" if labels else "all"
+
+
 def size(number: Any) -> str:
     """Bytes as people read them."""
     if not isinstance(number, int | float):
@@ -186,6 +199,7 @@ HELPERS: Final = {
     "short": short,
     "pairs": pairs,
     "said": said,
+    "sites_of": sites_of,
     "size": size,
     "seconds": seconds,
 }

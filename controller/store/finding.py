@@ -75,7 +75,7 @@ class Wanted:
     @property
     def words(self) -> list[str]:
         """What is searched for: all of it has to be found, each word anywhere."""
-        return (self.q or "").lower().split()[:MOST_WORDS]
+        return _words(self.q)
 
     @property
     def filters(self) -> dict[str, str]:
@@ -114,6 +114,15 @@ def keys(session: Session, wanted: Wanted, *, after: int | None, limit: int) -> 
         return list(session.scalars(_ordered(query, wanted.sort, after).limit(limit)))
     each = [_ordered(query.where(*walk), wanted.sort, after).limit(limit) for walk in walks]
     return list(session.scalars(_merged(each, limit)))
+
+
+def holding(q: str) -> list[ColumnElement[bool]]:
+    """What holds of a deployment that a search finds."""
+    return [_holds(word) for word in _words(q.replace("\0", " "))]
+
+
+def _words(q: str | None) -> list[str]:
+    return (q or "").lower().split()[:MOST_WORDS]
 
 
 @cache

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, or_, select
 
+from controller.store import finding
 from controller.store.models import Deployment, Node, Placement, Site
 from margrave.lifecycle import State
 
@@ -121,7 +122,7 @@ def at_sites(session: Session, names: Iterable[str]) -> list[Standing]:
 
 
 def selected(session: Session, select_by: Mapping[str, Any]) -> list[Standing]:
-    """Deployments by name, ids, sites and app, all that are given; DELETED ones only by id."""
+    """Deployments as a list is filtered, by all that is given; DELETED ones only by id."""
     query = select(Deployment).order_by(Deployment.site, Deployment.key)
     if select_by.get("ids") is not None:
         query = query.where(Deployment.id.in_([one.lower() for one in select_by["ids"]]))
@@ -130,9 +131,11 @@ def selected(session: Session, select_by: Mapping[str, Any]) -> list[Standing]:
             Deployment.state != State.DELETED,
             or_(Deployment.in_git, Deployment.commit.is_(None)),
         )
-    for key, column in (("name", Deployment.name), ("app", Deployment.app)):
+    for key in ("name", "app", "state", "outcome"):
         if select_by.get(key) is not None:
-            query = query.where(column == select_by[key])
+            query = query.where(getattr(Deployment, key) == select_by[key])
+    if select_by.get("q") is not None:
+        query = query.where(*finding.holding(select_by["q"]))
     if select_by.get("sites") is not None:
         query = query.where(Deployment.site.in_(select_by["sites"]))
     return _standing(session, list(session.scalars(query)))

@@ -24,9 +24,12 @@ class PlannedNode(Resource):
 
 
 class PlannedSite(Resource):
-    """What would happen at a site."""
+    """What would happen at a site, to one deployment there."""
 
     site: Name
+    deployment: Uuid | None
+    name: Name | None
+    app: str | None
     nodes: list[PlannedNode]
     batches: list[list[Name]]
     duration: float | None

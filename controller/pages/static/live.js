@@ -57,6 +57,25 @@
   }, true);
   follow();
 
+  // ---- rows that are ticked: by what they are, wherever they stand after a change -----------------
+  document.documentElement.classList.add("js");
+  const picks = (root, which = "") => [...root.querySelectorAll("input[name=pick]" + which)];
+  const count = () => {
+    const told = document.querySelector(".ticked");
+    if (!told) return;
+    const ticked = picks(document, ":checked").length;
+    told.textContent = ticked ? "With the " + ticked + " ticked" : "With what is ticked";
+    const all = document.querySelector("[data-all]");
+    all.checked = ticked > 0 && ticked === picks(document).length;
+    all.indeterminate = ticked > 0 && !all.checked;
+  };
+  document.addEventListener("change", (event) => {
+    if (event.target.matches("[data-all]")) for (const one of picks(document)) one.checked = event.target.checked;
+    count();
+  });
+  body.addEventListener("htmx:afterSwap", count);
+  count();
+
   // A menu closes with Escape, and gives the focus back.
   document.addEventListener("keydown", (event) => {
     const menu = event.key === "Escape" && document.activeElement?.closest("details.menu[open]");
@@ -97,11 +116,16 @@
       // A sentence about what was just done is read once, and not taken away while it is read.
       const told = document.querySelector("#main > .told");
       if (told && !main.querySelector(".told")) main.prepend(told.cloneNode(true));
+      const ticked = new Set(picks(document, ":checked").map((one) => one.value));
+      for (const one of picks(main)) one.checked = ticked.has(one.value);
+      const all = document.querySelector("input[name=all]");
+      if (all?.checked) main.querySelector("input[name=all]")?.setAttribute("checked", "");
       const here = document.getElementById("main");
       Idiomorph.morph(here, main, { morphStyle: "outerHTML" });
       htmx.process(document.getElementById("main"));
       tell();
       follow();
+      count();
     } catch {
       // No line just now: the stream says so, and looks again when it is back.
     } finally {
