@@ -14,6 +14,7 @@ from runner.app.ground import Ground
 from runner.instruments import GIT, GIT_SECONDS
 from runner.nodes import News
 from runner.ports import NodeStatus
+from runner.reconcile.ahead import Ahead
 from runner.reconcile.calls import Calls
 from runner.reconcile.inspection import INSPECT_SECONDS, Inspection
 from runner.reconcile.journal import Journal
@@ -62,13 +63,22 @@ class Work:
         )
         journal = Journal(ground.folder / "logs", store)
         self._release_of = secrets.release_of
-        self.operations = self._operations(ground, secrets, journal)
+        calls = self._calls(ground, secrets)
+        self.operations = Operations(
+            store=store,
+            executor=ground.executor,
+            calls=calls,
+            journal=journal,
+            wake=self.woken.set,
+            instruments=ground.instruments,
+        )
         parts = Parts(
             site=settings.site.name,
             store=store,
             watch=self.watch,
             observer=self.observer,
             operations=self.operations,
+            ahead=Ahead(store, ground.executor, calls, self.woken.set),
             release_of=secrets.release_of,
             per_node=settings.execute.per_node,
             is_active=lambda node, now: ground.status_at(node, now) is NodeStatus.ACTIVE,
@@ -79,23 +89,15 @@ class Work:
         self._clock = ground.clock
         self._repeat(ground, journal)
 
-    def _operations(self, ground: Ground, secrets: Secrets, journal: Journal) -> Operations:
+    def _calls(self, ground: Ground, secrets: Secrets) -> Calls:
         settings = ground.settings
         own_policy = settings.policy.model_dump()
-        calls = Calls(
+        return Calls(
             desired=self.watch.desired,
             release_of=secrets.release_of,
             policy=lambda document: narrowed(document, own_policy),
             target=ground.target,
             sensitive=Sensitive(secrets, settings.registries),
-        )
-        return Operations(
-            store=ground.store,
-            executor=ground.executor,
-            calls=calls,
-            journal=journal,
-            wake=self.woken.set,
-            instruments=ground.instruments,
         )
 
     def _repeat(self, ground: Ground, journal: Journal) -> None:

@@ -25,7 +25,7 @@ class Errand:
     @classmethod
     def of(cls, call: Call) -> Errand:
         """The errand of an operation."""
-        module = f"{COLLECTION}.workload_{call.kind.value}"
+        module = f"{COLLECTION}.workload_{'prefetch' if call.ahead else call.kind.value}"
         return cls(call.operation, call.node, module, call.arguments, call.deadline)
 
 

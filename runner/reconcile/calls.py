@@ -41,17 +41,25 @@ class Calls:
         if step.kind is Kind.DELETE:
             goal = Goal(placement.release, placement.revision, placement.version)
             return arguments.delete_arguments(placement), goal
-        extensions = self.extensions(step.deployment)
         desired = self.desired()
-        policy = self.policy(desired.site if desired else SiteDocument())
         document = desired.deployment(step.deployment) if desired else None
         wanted = self.release_of(document) if document else None
         if step.kind is Kind.ROLLBACK or (step.heal and step.to_release != wanted):
+            extensions = self.extensions(step.deployment)
+            policy = self.policy(desired.site if desired else SiteDocument())
             goal = Goal(placement.good_release, placement.good_revision, placement.good_version)
             return arguments.rollback_arguments(placement, extensions, policy), goal
+        return self._wanted(step.deployment)
+
+    def _wanted(self, deployment: str) -> tuple[dict[str, Any], Goal]:
+        """What an install or an update of what Git wants is called with."""
+        desired = self.desired()
+        document = desired.deployment(deployment) if desired else None
         assert desired is not None and document is not None, "what is begun is wanted"
+        extensions, release = self.extensions(deployment), self.release_of(document)
+        policy = self.policy(desired.site)
         built = arguments.release_arguments(document, extensions, policy, desired.components)
-        return built | {"release": wanted}, Goal(wanted, document.revision, document.version)
+        return built | {"release": release}, Goal(release, document.revision, document.version)
 
     def extensions(self, deployment: str) -> Extensions:
         """The policies of a deployment; the defaults of one that Git no longer has."""
@@ -68,6 +76,13 @@ class Calls:
         if kind is not Kind.DELETE:
             sent |= self.sensitive(one.arguments)
         return Call(one.id, kind, self.target(node), sent, one.deadline)
+
+    def ahead(self, deployment: str, ident: str, node: Node, fence: Mapping[str, Any]) -> Call:
+        """The call that only fetches what Git wants of a deployment; MargraveError as above."""
+        built, _ = self._wanted(deployment)
+        sent = {**built, "fence": fence, "request_id": ident, **self.sensitive(built)}
+        seconds = arguments.deadline(Kind.UPDATE, built)
+        return Call(ident, Kind.UPDATE, self.target(node), sent, seconds, ahead=True)
 
 
 def refused(one: Operation, error: MargraveError, now: datetime) -> Result:

@@ -71,15 +71,20 @@ class Reconciler:
         started = 0
         for _ in range(_ROUNDS_OF_ONCE):
             self._woken.clear()
+            # What ends while it ticks may be what others waited for: one more tick sees that.
+            before = self._at_work()
             tick, rest = self.tick()
             started += tick.started
-            if not tick.started and not self._parts.operations.running():
+            if not (before or tick.started or self._at_work()):
                 break
             if not self._woken.wait(min(rest, timeout)):
                 continue
         # The thread that ticks was robbed of its waking meanwhile.
         self._woken.set()
         return {"fetch": type(looked).__name__.lower(), "started": started}
+
+    def _at_work(self) -> bool:
+        return self._parts.operations.running() or self._parts.ahead.fetching()
 
     def run(self) -> None:
         """Until stopped."""

@@ -1,4 +1,7 @@
-"""The steps of a tick, in their order: fetch, observe, plan, execute, settle. One signature."""
+"""The steps of a tick, in their order: fetch, observe, plan, execute, prepare, settle.
+
+They share one signature.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from margrave.lifecycle import Outcome as Fate
 from margrave.planning import SitePlan, SiteView, Step
 from runner.ports import Node
 from runner.reconcile import view
+from runner.reconcile.ahead import Ahead
 from runner.reconcile.beginning import new_placement
 from runner.reconcile.observe import Observer
 from runner.reconcile.operations import Operations
@@ -43,6 +47,7 @@ class Parts:
     watch: Watch
     observer: Observer
     operations: Operations
+    ahead: Ahead
     release_of: view.ReleaseOf
     is_active: view.IsActive
     per_node: int = 8  # operations at once on one node
@@ -106,6 +111,15 @@ def execute(tick: Tick) -> Outcome:
     return Done() if seconds is None else Again(seconds)
 
 
+def prepare(tick: Tick) -> Outcome:
+    """Fetch ahead what waits for its window."""
+    ahead = tick.parts.ahead
+    tick.plan, begun = ahead.tend(tick.plan, tick.nodes)
+    tick.started += begun
+    later = ahead.next_try()
+    return Done() if later is None else Waiting("fetching ahead is tried again", later)
+
+
 def settle(tick: Tick) -> Outcome:
     """Write what each placement waits for, where it has changed."""
     with tick.parts.store.read() as tx:
@@ -123,7 +137,7 @@ def settle(tick: Tick) -> Outcome:
     return Done()
 
 
-STEPS: Final[Sequence[StepOfTick]] = (fetch, observe, plan, execute, settle)
+STEPS: Final[Sequence[StepOfTick]] = (fetch, observe, plan, execute, prepare, settle)
 
 
 def _view(tick: Tick) -> SiteView:

@@ -36,6 +36,7 @@ class FakeExecutor:
     def __init__(self, *names: str) -> None:
         self.nodes = {name: FakeNode() for name in names}
         self.broken_versions: set[str] = set()
+        self.unfetchable: dict[str, str] = {}  # version -> what fetching it comes to
         self.error: dict[str, str] | None = None  # what every install and update answers
         self.calls: list[Call] = []
         self.before_answer: Callable[[Call], None] = lambda call: None
@@ -127,6 +128,9 @@ class FakeExecutor:
         runs = node.running.get(deployment)
         if self.error is not None:
             return {"state": "FAILED", "error": self.error, **(runs or _NOTHING)}
+        if call.ahead:
+            trouble = self.unfetchable.get(str(wanted["version"]))
+            return _failed("registry", "away", trouble) if trouble else {"state": "PREFETCHED"}
         node.switches += 1
         if wanted["version"] in self.broken_versions:
             told = _failed("health", "unhealthy", "it never became healthy")

@@ -142,6 +142,19 @@ def test_an_application_is_installed_and_deleted(lab, executor, root, deployment
     assert executor.active == frozenset()
 
 
+def test_what_is_fetched_ahead_runs_nothing(lab, executor, root, deployment) -> None:
+    """The images are on the node afterwards, the release is ready, and nothing was started."""
+    call = replace(install(root("harbor-1"), deployment), ahead=True)
+    [result] = carry(executor, [call]).wait().values()
+    assert (result.status, result.data["state"]) == (Status.OK, "PREFETCHED")
+    for image in result.data["images"]:
+        lab.ssh("harbor-1", f"podman image exists {image}")
+    found = lab.ssh("harbor-1", f"podman ps -aq --filter label=margrave.deployment={deployment}")
+    assert not found.stdout.strip()
+    [again] = carry(executor, [call]).wait().values()
+    assert again.data["changed"] is False
+
+
 def test_a_look_tells_what_the_module_tells(lab, executor, root, deployment, monkeypatch) -> None:
     """Without Ansible and with it: the same answer, drift included."""
     node = root("harbor-1")
