@@ -12,7 +12,7 @@ from controller.admission.bodies import Act, Create, Policies, QueueFull, read_a
 from controller.admission.sizes import Sizes
 from controller.publish.images import Images
 from controller.publish.materials import Materials
-from controller.store import commands, documents, operations, requests
+from controller.store import commands, documents, operations, queue, requests
 from controller.store.commands import Order
 from controller.store.freshness import Moment
 from controller.store.words import RANK, Action, CommandKind, RequestState
@@ -139,7 +139,7 @@ class Admission:
     ) -> dict[str, Any]:
         with self._store.write() as session:
             if key is not None:
-                known = requests.by_key(session, who.actor, key)
+                known = requests.by_key(session, who.actor, key, self._clock())
                 if known is not None:
                     return _again(known, body, key)
             decision = self._decide(session, read, wrong, who)
@@ -150,7 +150,7 @@ class Admission:
             if read.plan_hash is not None and read.plan_hash != plan["hash"]:
                 raise Conflict("the plan no longer holds", "plan again and look at what changed")
             limit = self._settings.queue.limit
-            if decision.change is not None and requests.waiting(session) >= limit:
+            if decision.change is not None and queue.waiting(session) >= limit:
                 raise QueueFull(limit, RETRY_AFTER)
             request = str(uuid.uuid4())
             values = {
@@ -184,7 +184,7 @@ class Admission:
                 order = Order(site, kind, values["actor"], data, values["id"])
                 commands.add(session, order, now)
             requests.move(session, values["id"], RequestState.PUBLISHED, now)
-        resource = requests.one(session, values["id"])
+        resource = requests.one(session, values["id"], now)
         assert resource is not None
         return _answer(resource)
 

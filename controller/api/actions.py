@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 KEY_LIMIT: Final = 200
 # What takes a request back at each stage behind the queue.
 _UNDONE: Final = {
-    "publishing": "ask again in a moment: it is either back in the queue or published",
+    "publishing": "its commit is being pushed: in a moment it is published, or queued again",
     "published": "cancel its deployments (they go back at the next safe point), or roll back",
 }
 
@@ -77,6 +77,7 @@ def requests_listed(call: Call) -> dict[str, Any]:
     with call.parts.store.session() as session:
         rows = requests.listing(
             session,
+            call.parts.clock(),
             after=paging.number(page),
             limit=page.fetch,
             state=call.args.get("state"),
@@ -92,7 +93,7 @@ def request_shown(call: Call, request_id: str) -> dict[str, Any]:
 
 
 def request_cancelled(call: Call, request_id: str) -> dict[str, Any]:
-    """DELETE /requests/{id}: only what still waits can be taken back."""
+    """DELETE /requests/{id}: taken back as long as its commit is not on its way."""
     with call.parts.store.write() as session:
         found = _request(call, session, request_id)
         for site in requests.sites_of(session, found["id"]):
@@ -100,7 +101,7 @@ def request_cancelled(call: Call, request_id: str) -> dict[str, Any]:
         if not requests.cancel(session, found["id"], call.parts.clock()):
             raise Problem(
                 409,
-                f"this request is {found['state']}, no longer queued",
+                f"this request is {found['state']}: it cannot be taken back",
                 cure=_UNDONE.get(found["state"], "there is nothing left to take back"),
             )
         call.write_down(session, "request.cancel", found["id"])
@@ -143,7 +144,7 @@ def _key() -> str | None:
 
 
 def _request(call: Call, session: Session, request_id: str) -> dict[str, Any]:
-    found = requests.one(session, request_id.lower())
+    found = requests.one(session, request_id.lower(), call.parts.clock())
     theirs = _theirs(call, found) if found else None
     if theirs is None or (call.who.sites is not None and not theirs["deployments"]):
         raise not_found("request", request_id)

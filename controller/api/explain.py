@@ -70,7 +70,7 @@ def _way(call: Call, deployment: str) -> Way:
         ]
         views = world.sites(session, [key.site])
         standing = world.selected(session, {"ids": [key.id], "sites": [key.site]})
-        asked = requests.one(session, wanted["request"]) if wanted["request"] else None
+        asked = requests.one(session, wanted["request"], moment.now) if wanted["request"] else None
         placed = placements.of_deployments(session, [key.key], moment).get(key.key, [])
     view = views.get(key.site)
     pending = wanted["outcome"] == "pending" and view is not None and standing

@@ -15,8 +15,8 @@ from controller.store import (
     fleet,
     history,
     operations,
+    queue,
     reports,
-    requests,
 )
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _work(session: Session) -> Iterator[str]:
     yield _counter("placement_transitions_total", "Transitions by the state they led to", to)
     back = moved.get("ROLLINGBACK", 0)
     yield _counter("rollbacks_total", "Times that a placement went back", [({}, back)])
-    queued = requests.waiting(session)
+    queued = queue.waiting(session)
     yield _gauge("requests_queued", "Requests that wait to be published", [({}, queued)])
 
 

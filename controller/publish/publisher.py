@@ -5,16 +5,15 @@ from __future__ import annotations
 import logging
 import threading
 from contextlib import contextmanager
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 from controller.logs import working_for
-from controller.publish.building import Note, build
+from controller.publish.delays import Delays
 from controller.publish.images import Images
+from controller.publish.mainline import Mainline
 from controller.publish.materials import Materials
 from controller.publish.proposals import Landed, Proposals
-from controller.publish.reader import Fresh, Reader
-from controller.publish.trunk import Halted, Trunk
+from controller.publish.trunk import Halted
 from controller.publish.work import Work
 from controller.store import requests
 from controller.store.words import RequestState
@@ -26,24 +25,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from datetime import datetime
 
+    from controller.publish.building import Note
     from controller.publish.proposals import Files
     from controller.publish.repository import Repository
     from controller.settings import ControllerSettings
     from controller.store import Store
 
-T = TypeVar("T")
 LOG = logging.getLogger(__name__)
-# Each lost push means that somebody else's came through; a hundred in a row is no accident, and
-# gives the others a turn.
-MOST_LOST: Final = 100
-FIRST_DELAY: Final = 2  # seconds until the next try when a remote or a registry did not answer
-LAST_DELAY: Final = 60
-TIDY_EVERY: Final = 200  # commits
 # Another controller that dies leaves its work behind, and nobody wakes us for it.
 SHARED_PAUSE: Final = 5.0
-
-
 INTERRUPTED: Final = MargraveError("the controller ended while it published this; it goes on")
+
+
+class TakenBack(MargraveError):
+    """Somebody cancelled the request while its commit was being made."""
 
 
 class Publisher:
@@ -61,18 +56,20 @@ class Publisher:
         self._clock = clock
         self._repository = repository
         self._images = Images(settings.registries)
-        self._reader = Reader(store, repository, clock)
-        self._trunk = Trunk(store, repository, clock)
+        key = settings.git.signing_key
+        self._main = Mainline(store, repository, clock, key)
         self._proposals: Proposals | None = None
         if settings.git.mode == "branch":
-            key = settings.git.signing_key
             self._proposals = Proposals(store, repository, clock, key)
         self._lock = threading.RLock()
         self._inside = False
         self._woken = threading.Event()
-        self._waits: dict[str, tuple[datetime, int]] = {}  # request to next try and its delay
-        self._commits = 0
-        self.problem = ""  # why Git could not be reached the last time; empty when it could
+        self._delays = Delays(clock)
+
+    @property
+    def problem(self) -> str:
+        """Why Git could not be reached the last time; empty when it could."""
+        return self._main.problem
 
     def wake(self) -> None:
         """Something was queued or pushed: look now."""
@@ -113,9 +110,9 @@ class Publisher:
     def refresh(self) -> str | None:
         """Make Git's head known here; the commit, or None before the first."""
         with self._one_at_a_time():
-            there = self._reached(self._repository.proposals) if self._proposals else {}
-            head = self._look()
-            self._follow(head)
+            there = self._main.reached(self._repository.proposals) if self._proposals else {}
+            head = self._main.look()
+            self._main.follow(head)
             if self._proposals:
                 self._proposals.settle(head, there, self._files)
             return head
@@ -130,7 +127,7 @@ class Publisher:
         with self._one_at_a_time():
             self.recover()
             with self._store.write() as session:
-                request = requests.next_queued(session, self._not_due())
+                request = requests.next_queued(session, self._delays.not_due())
                 if request is None:
                     return False
                 now = self._clock()
@@ -162,8 +159,8 @@ class Publisher:
 
         with self._one_at_a_time():
             if self._proposals is None:
-                return Landed(self._commit(files))
-            head = self._look()
+                return Landed(self._main.commit(files))
+            head = self._main.look()
             return self._proposals.of_site(site, head, files, remove=remove) or Landed(None)
 
     @contextmanager
@@ -185,8 +182,10 @@ class Publisher:
         name = request["id"]
         try:
             landed = self._publish(request)
+        except TakenBack:
+            LOG.info("request %s was taken back", name)
         except (Unreachable, Halted) as error:
-            self._later(name)
+            self._delays.later(name)
             self._ended(name, RequestState.QUEUED, error)
             LOG.warning("request %s waits: %s", name, error)
         except MargraveError as error:
@@ -196,7 +195,7 @@ class Publisher:
             LOG.exception("request %s failed", name)
             self._ended(name, RequestState.FAILED, MargraveError(f"a defect: {error!r}"))
         else:
-            self._waits.pop(name, None)
+            self._delays.forget(name)
             if landed.branch and self._proposals:
                 self._proposals.wait(name, landed)
                 return
@@ -209,10 +208,10 @@ class Publisher:
             done = self._already(request["id"])
             if done is not None:
                 return Landed(done)
-        files = self._files(request)
+        files = self._with_last_call(request["id"], self._files(request))
         if self._proposals is None:
-            return Landed(self._commit(files) or self._repository.head())
-        head = self._look()
+            return Landed(self._main.commit(files) or self._repository.head())
+        head = self._main.look()
         landed = self._proposals.of_request(request["id"], head, files)
         return landed or Landed(head)
 
@@ -226,72 +225,38 @@ class Publisher:
 
         return files
 
+    def _with_last_call(self, request: str, files: Files) -> Files:
+        """The same files, made for the push: from the first time on nothing takes it back."""
+        called = False
+
+        def made(head: str | None) -> tuple[Mapping[str, File | None], Note]:
+            nonlocal called
+            found = files(head)
+            if not called:
+                with self._store.write() as session:
+                    called = requests.last_call(session, request)
+                if not called:
+                    raise TakenBack("it was cancelled")
+            return found
+
+        return made
+
     def _already(self, request: str) -> str | None:
         """The commit of a request that was tried before: the push may have come through."""
-        head = self._look()
-        self._follow(head)
+        head = self._main.look()
+        self._main.follow(head)
         return self._repository.commit_of_request(request, head) if head else None
-
-    def _look(self) -> str | None:
-        """The head to build on."""
-        return self._reached(self._trunk.look)
-
-    def _reached(self, ask: Callable[[], T]) -> T:
-        """What the remote answers; `problem` says why it did not."""
-        try:
-            found = ask()
-        except Unreachable as error:
-            self.problem = str(error)
-            raise
-        self.problem = ""
-        return found
-
-    def _commit(self, files: Files) -> str | None:
-        """Apply to the head as it is, again after each lost push; None when nothing changes."""
-        for _ in range(MOST_LOST):
-            head = self._look()
-            changes, note = files(head)
-            if not changes:
-                self._follow(head)
-                return None
-            new = build(self._repository.git, head, changes, note, self._settings.git.signing_key)
-            if self._reached(lambda: self._repository.advance(head, new)):  # noqa: B023 - at once
-                self._reader.follow(new, Fresh.made(head, new, changes, note))
-                self._tidy()
-                return new
-        raise Unreachable("others push to the branch without a pause", "it is tried again")
-
-    def _follow(self, head: str | None) -> None:
-        """Stand by a head that was found, and read it."""
-        if head is not None:
-            self._repository.adopt(head)
-        self._reader.follow(head)
 
     def _ended(self, request: str, state: RequestState, error: MargraveError) -> None:
         told = {"class": "", "code": _code(error), "message": error.message, "cure": error.cure}
         with self._store.write() as session:
             requests.move(session, request, state, self._clock(), error=told)
 
-    def _not_due(self) -> list[str]:
-        now = self._clock()
-        return [name for name, (until, _) in self._waits.items() if until > now]
-
-    def _later(self, request: str) -> None:
-        _, delay = self._waits.get(request, (None, FIRST_DELAY // 2))
-        delay = min(delay * 2, LAST_DELAY)
-        self._waits[request] = (self._clock() + timedelta(seconds=delay), delay)
-
     def _pause(self, poll: float) -> float:
         """Until the poll, or until the first request that waits is due again."""
-        now = self._clock()
-        due = [(until - now).total_seconds() for until, _ in self._waits.values()]
+        due = self._delays.next_due()
         longest = min(poll, SHARED_PAUSE) if self._store.shared else poll
-        return max(0.1, min([float(longest), *due]))
-
-    def _tidy(self) -> None:
-        self._commits += 1
-        if self._commits % TIDY_EVERY == 0:
-            self._repository.tidy()
+        return max(0.1, longest if due is None else min(longest, due))
 
 
 def _code(error: MargraveError) -> str:

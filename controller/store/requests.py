@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, insert, select, tuple_
+from sqlalchemy import insert, select
 
-from controller.store import deployments, events, facts, turns
+from controller.store import deployments, events, facts, queue, turns
 from controller.store.aggregate import settle
 from controller.store.freshness import Moment
 from controller.store.models import Deployment, Request, RequestDeployment
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
 
 Row = tuple[tuple[int], dict[str, Any]]
 
-_IN_QUEUE = (Request.state.in_(OPEN), Request.branch.is_(None))
-
 
 def add(
     session: Session,
@@ -34,22 +31,23 @@ def add(
     now: datetime,
 ) -> None:
     """Store a request with the (deployment id, site) pairs that it concerns."""
-    row = Request(**values, created_at=now)
+    listed = list(concerned)
+    row = Request(**values, documents=len(listed), created_at=now)
     session.add(row)
     session.flush()
     pairs = [
         {"request": row.number, "deployment": deployment, "site": site}
-        for deployment, site in concerned
+        for deployment, site in listed
     ]
     if pairs:
         session.execute(insert(RequestDeployment), pairs)
     _tell(session, row, now)
 
 
-def one(session: Session, request_id: str) -> dict[str, Any] | None:
+def one(session: Session, request_id: str, now: datetime) -> dict[str, Any] | None:
     """The resource of one request, or None."""
     row = session.scalar(select(Request).where(Request.id == request_id))
-    return _shape(session, row) if row else None
+    return _shape(session, row, now) if row else None
 
 
 def plan_of_commit(session: Session, commit: str) -> dict[str, Any] | None:
@@ -77,15 +75,16 @@ def bringing(session: Session, key: int) -> Action | None:
     return session.scalar(query)
 
 
-def by_key(session: Session, actor: str, key: str) -> dict[str, Any] | None:
+def by_key(session: Session, actor: str, key: str, now: datetime) -> dict[str, Any] | None:
     """The request that an actor sent with an Idempotency-Key: {resource, body}; else None."""
     query = select(Request).where(Request.actor == actor, Request.idempotency_key == key)
     row = session.scalar(query)
-    return {"resource": _shape(session, row), "body": row.body} if row else None
+    return {"resource": _shape(session, row, now), "body": row.body} if row else None
 
 
 def listing(
     session: Session,
+    now: datetime,
     *,
     after: int | None = None,
     limit: int = 50,
@@ -101,18 +100,12 @@ def listing(
     if only is not None:
         theirs = select(RequestDeployment.request).where(RequestDeployment.site.in_(only))
         query = query.where(Request.number.in_(theirs))
-    return [((row.number,), _shape(session, row)) for row in session.scalars(query).all()]
-
-
-def waiting(session: Session) -> int:
-    """How many are not published yet; what waits for people to merge it takes no place."""
-    query = select(func.count()).select_from(Request).where(*_IN_QUEUE)
-    return session.scalar(query) or 0
+    return [((row.number,), _shape(session, row, now)) for row in session.scalars(query).all()]
 
 
 def interrupted(session: Session) -> list[str]:
     """Ids of requests that were being published when the process ended."""
-    query = select(Request.id).where(*_IN_QUEUE, Request.state == RequestState.PUBLISHING)
+    query = select(Request.id).where(*queue.INSIDE, Request.state == RequestState.PUBLISHING)
     return list(session.scalars(query.order_by(Request.number)))
 
 
@@ -167,6 +160,9 @@ def move(
     row.state, row.error = state, dict(error) if error else None
     row.commit = commit or row.commit
     row.branch = dict(branch) if branch else row.branch
+    row.pushing = False
+    if state is RequestState.PUBLISHING and branch is None:
+        row.started_at = now
     if state not in OPEN:
         row.ended_at = now
     session.flush()
@@ -175,12 +171,17 @@ def move(
     _tell(session, row, now)
 
 
+def last_call(session: Session, request_id: str) -> bool:
+    """From here on nothing takes the request back; False when somebody did."""
+    row = session.scalars(select(Request).where(Request.id == request_id)).one()
+    row.pushing = row.state in OPEN
+    return row.pushing
+
+
 def cancel(session: Session, request_id: str, now: datetime) -> bool:
-    """Take a request back; False when it is neither in the queue nor waiting to be merged."""
+    """Take a request back; False when it has ended or its commit is on its way."""
     row = session.scalar(select(Request).where(Request.id == request_id))
-    if row is None or row.state not in OPEN:
-        return False
-    if row.state is not RequestState.QUEUED and row.branch is None:
+    if row is None or row.state not in OPEN or row.pushing:
         return False
     move(session, request_id, RequestState.CANCELLED, now)
     return True
@@ -223,21 +224,9 @@ def _concerned(session: Session, numbers: Sequence[int]) -> dict[int, list[dict[
     return found
 
 
-def position(session: Session, rank: int, number: int) -> int:
-    """A queued request's place in the queue; the next one is 1."""
-    ahead = (
-        select(func.count())
-        .select_from(Request)
-        .where(*_IN_QUEUE, tuple_(Request.rank, Request.number) < tuple_(rank, number))
-    )
-    return (session.scalar(ahead) or 0) + 1
-
-
-def _shape(session: Session, row: Request) -> dict[str, Any]:
-    queued = row.state in OPEN and row.branch is None
-    place = position(session, row.rank, row.number) if queued else None
-    # A request takes a second at most when nothing has to be waited for.
-    eta = row.created_at + timedelta(seconds=place) if place else None
+def _shape(session: Session, row: Request, now: datetime) -> dict[str, Any]:
+    halt = _halt(session) if row.state is RequestState.QUEUED else None
+    place, eta = queue.place(session, row, now)
     return {
         "id": row.id,
         "action": row.action.value,
@@ -246,12 +235,12 @@ def _shape(session: Session, row: Request) -> dict[str, Any]:
         "priority": row.priority.value,
         "reason": row.reason,
         "position": place,
-        "eta": stamp(eta),
+        "eta": stamp(eta) if halt is None else None,
         "commit": row.commit,
         "branch": row.branch,
         "deployments": _concerned(session, [row.number]).get(row.number, []),
         "plan": row.plan,
-        "error": row.error or (_halt(session) if row.state is RequestState.QUEUED else None),
+        "error": row.error or halt,
         "created_at": stamp(row.created_at),
         "ended_at": stamp(row.ended_at),
     }
@@ -266,5 +255,5 @@ def _halt(session: Session) -> dict[str, Any] | None:
 
 
 def _tell(session: Session, row: Request, now: datetime) -> None:
-    resource = {key: value for key, value in _shape(session, row).items() if key != "plan"}
+    resource = {key: value for key, value in _shape(session, row, now).items() if key != "plan"}
     events.append(session, EventKind.REQUEST, resource, None, None, now)

@@ -88,7 +88,7 @@ class Works:
     def request(self, answer: dict[str, Any]) -> dict[str, Any]:
         """What became of a request."""
         with self.store.session() as session:
-            found = requests.one(session, answer["id"])
+            found = requests.one(session, answer["id"], self.clock())
         assert found is not None
         return found
 

@@ -50,7 +50,10 @@ class Request(Base):
     branch: Mapped[dict[str, Any] | None]  # {name, commit, base, since}: waits to be merged
     error: Mapped[dict[str, Any] | None]
     trace: Mapped[str | None]  # X-Request-Id
+    documents: Mapped[int] = mapped_column(default=0)  # how many it changes
     created_at: Mapped[datetime]
+    started_at: Mapped[datetime | None]  # when it was last taken out of the queue
+    pushing: Mapped[bool] = mapped_column(default=False)  # on its way: nothing takes it back
     ended_at: Mapped[datetime | None]
 
 

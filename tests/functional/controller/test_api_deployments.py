@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from controller.parts import Parts
+from controller.publish import Repository
+from controller.publish.images import Images
 from controller.settings import ControllerSettings
 from margrave import yaml_text
 from tests.functional.controller.kit import REVISION, Api, Clock, Runner, placed
@@ -38,7 +41,8 @@ def shop(admin: Api) -> str:
     """Storefront in the catalogue and the site harbor; the token of harbor's runner."""
     assert admin.post("/app-sources", json={"name": "apps", "url": str(APPS)}).status_code == 201
     synced = admin.post("/app-sources/apps/sync")
-    assert [one["version"] for one in synced.json["apps"]] == ["1.0.0", "1.1.0", "1.2.0"]
+    found = [one["version"] for one in synced.json["apps"] if one["id"] == "storefront"]
+    assert found == ["1.0.0", "1.1.0", "1.2.0"]
     made = admin.post("/sites", json={"name": "harbor", "labels": {"zone": "shop"}})
     assert made.status_code == 201
     assert made.json["site"]["labels"] == {"zone": "shop"}
@@ -135,6 +139,65 @@ def test_a_request_that_waits_can_be_taken_back(shop, operator: Api, parts: Part
     _deploy(operator, parts)
     second = operator.get("/requests").json["items"][0]["id"]
     assert operator.delete(f"/requests/{second}").status_code == 409
+
+
+def test_a_request_that_is_being_published_can_be_taken_back(
+    shop, operator: Api, parts: Parts, monkeypatch: pytest.MonkeyPatch
+):
+    """While its documents are made it is cancelled, and nothing of it gets into Git."""
+    head, pinned, told = parts.repository.head(), Images.pinned, []
+
+    def slow(images: Images, image: str) -> str:
+        told.append(operator.get("/requests").json["items"][0]["state"])
+        told.append(operator.delete(f"/requests/{asked}").json["state"])
+        return pinned(images, image)
+
+    monkeypatch.setattr(Images, "pinned", slow)
+    asked = operator.post("/deployments", json=DEPLOY).json["id"]
+    parts.publisher.publish_all()
+    assert told[:2] == ["publishing", "cancelled"]
+    assert operator.get(f"/requests/{asked}").json["state"] == "cancelled"
+    assert parts.repository.head() == head
+    assert operator.get("/deployments").json["items"] == []
+
+
+def test_what_is_being_pushed_is_not_taken_back(
+    shop, operator: Api, parts: Parts, monkeypatch: pytest.MonkeyPatch
+):
+    """Its commit is on its way: 409 says what to do, and it is published."""
+    advance, told = Repository.advance, []
+
+    def pushing(repository: Repository, head: str | None, new: str) -> bool:
+        told.append(operator.delete(f"/requests/{asked}"))
+        return advance(repository, head, new)
+
+    monkeypatch.setattr(Repository, "advance", pushing)
+    asked = operator.post("/deployments", json=DEPLOY).json["id"]
+    parts.publisher.publish_all()
+    assert (told[0].status_code, told[0].json["title"]) == (409, "Conflict")
+    assert "being pushed" in told[0].json["cure"]
+    assert operator.get(f"/requests/{asked}").json["state"] == "published"
+
+
+def test_when_it_is_published_is_told_by_what_was(
+    shop, operator: Api, parts: Parts, clock: Clock, monkeypatch: pytest.MonkeyPatch
+):
+    """The next one takes as long as the one before it took, and one behind it twice that."""
+    advance = Repository.advance
+
+    def slowly(self: Repository, head: str | None, new: str) -> bool:
+        clock.forward(8)
+        return advance(self, head, new)
+
+    monkeypatch.setattr(Repository, "advance", slowly)
+    _deploy(operator, parts)
+    other = {**DEPLOY, "name": "other"}
+    first = operator.post("/deployments", json=other).json
+    second = operator.post("/deployments", json={**other, "name": "third"}).json
+    in_seconds = [
+        (datetime.fromisoformat(one["eta"]) - clock()).total_seconds() for one in (first, second)
+    ]
+    assert in_seconds == [8, 16]
 
 
 def test_an_update_and_a_rollback(shop, operator: Api, viewer: Api, parts: Parts):

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from controller.publish import Repository
-from controller.store import requests
+from controller.store import queue
 from tests.support.registry import FakeRegistry
 from tests.support.works import Works
 
@@ -61,7 +61,7 @@ def test_killed_again_and_again(tmp_path: Path) -> None:
 
 def _finished(works: Works) -> bool:
     with works.store.session() as session:
-        return requests.waiting(session) == 0
+        return queue.waiting(session) == 0
 
 
 def _run(state: Path, registry: str, after: float) -> int:

@@ -12,7 +12,7 @@ import pytest
 from controller.app import create_app
 from controller.parts import Parts
 from controller.settings import ControllerSettings
-from controller.store import requests
+from controller.store import queue
 from tests.functional.controller.kit import Api, Clock, Runner, add_deployment, add_site, placed
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="a small file system takes root")
@@ -81,5 +81,5 @@ def test_publishing_waits_for_room(parts: Parts, operator: Api, admin: Api) -> N
     answer = admin.post("/sites", json={"name": "depot"})
     assert answer.status_code == 201, answer.text
     with parts.store.session() as session:
-        assert requests.waiting(session) == 0
+        assert queue.waiting(session) == 0
     assert operator.get("/sites/depot").status_code == 200

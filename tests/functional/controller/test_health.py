@@ -12,8 +12,9 @@ from flask.testing import FlaskClient
 
 from controller import health
 from controller.parts import Parts
-from controller.publish import trunk
+from controller.publish import Repository, trunk
 from controller.store import facts
+from margrave.errors import Unreachable
 from tests.functional.controller.kit import Api
 
 Usage = namedtuple("Usage", "total used free")
@@ -33,11 +34,19 @@ def halted(parts: Parts) -> None:
         facts.put(session, facts.HALT, {**told, "commit": FOUND, "known": KNOWN})
 
 
-def test_what_only_waits_keeps_it_ready(client: FlaskClient, parts: Parts) -> None:
+def test_what_only_waits_keeps_it_ready(
+    client: FlaskClient, parts: Parts, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A remote that is away, a rewritten main, a source that fails: told, and it serves on."""
+
+    def away(_: Repository) -> str:
+        raise Unreachable("git ls-remote: no route")
+
     parts.broker.start()
     assert ill(client) == (200, {})
-    parts.publisher.problem = "git ls-remote: no route"
+    monkeypatch.setattr(Repository, "refresh", away)
+    with pytest.raises(Unreachable):
+        parts.publisher.refresh()
     halted(parts)
     parts.catalog.add({"name": "gone", "url": str(parts.settings.state.dir.parent / "gone")})
     with parts.store.write() as session:
