@@ -6,7 +6,7 @@ import uuid
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from controller.admission import planning, resolving
+from controller.admission import engines, planning, resolving
 from controller.admission.planning import Step
 from controller.admission.workshop import Workshop
 from controller.publish.changes import Change
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from controller.store.freshness import Moment
     from controller.store.world import Standing
     from margrave.documents.deployment import Deployment
+    from margrave.documents.description import ApplicationDescription
 
 
 @dataclass(frozen=True)
@@ -60,18 +61,24 @@ def decide(
     if findings:
         raise DocumentError(findings)
     sites, new = [], []
+    chosen = read.profile is None and len(_description(read, version, materials).profiles) > 1
     neighbours = resolving.by_site(standing)
     workshop = Workshop(materials)
-    wishes: dict[tuple[str, ...], tuple[Deployment, dict[str, Any]]] = {}
+    wishes: dict[tuple[str, tuple[str, ...]], tuple[Deployment, dict[str, Any]]] = {}
+    told: dict[str, list[Finding]] = {}
     for target, deployment in zip(targets, change.targets, strict=True):
-        # Documents of a request differ in id, site and nodes alone: one of each kind is checked.
-        if target.nodes not in wishes:
+        # Documents of a request differ in id, site, profile and nodes: one of each kind is checked.
+        profile = str(change.targets[deployment]["profile"])
+        kind = (profile, target.nodes)
+        if kind not in wishes:
             made = change.applied(deployment, None, materials)
             assert made is not None
             document = workshop.checked(made)
-            wishes[target.nodes] = (document, workshop.needs(document))
-        document, needs = wishes[target.nodes]
+            wishes[kind] = (document, workshop.needs(document))
+            told[document.profile_type] = engines.findings(document.profile_type, read.extensions)
+        document, needs = wishes[kind]
         why = f"{read.app} {version} is not at {target.site.name} yet"
+        why += f", and fits there as {profile}" if chosen else ""
         beyond = workshop.beyond(document, target.site.document)
         step = Step("install", document, why, needs, pointer=target.pointer, beyond=beyond)
         others = neighbours.get(target.site.name, ())
@@ -79,6 +86,7 @@ def decide(
         sites.append(planned.shown)
         findings += planned.findings
         new.append(_accepted(deployment, document, target.site.name, who, needs))
+    findings += [one for some in told.values() for one in some]
     concerned = tuple((one.id, one.site) for one in new)
     return Created(change, concerned, tuple(sites), tuple(findings), tuple(new))
 
@@ -101,22 +109,31 @@ def _change(
     material = materials(read.app, version)
     assert material is not None
     try:
-        profile = material.profile(read.profile)
+        named = material.profile(read.profile)
     except Refused as error:
         finding = Finding("/profile", error.message, error.cure, "unknown")
         raise DocumentError([finding]) from error
     documents: dict[str, dict[str, Any]] = {}
+    placement = read.extensions.get("placement")
     for target in targets:
         one = str(uuid.uuid4())
+        profile = named
+        if read.profile is None:
+            profile = engines.profile_for(target, material.description.profiles, placement)
         place = target.nodes[0] if len(target.nodes) == 1 else "*"
-        documents[one] = {"id": one, "name": name, "device_id": f"{target.site.name}/{place}"}
+        documents[one] = {
+            "id": one,
+            "name": name,
+            "device_id": f"{target.site.name}/{place}",
+            "profile": profile.id,
+        }
         if len(target.nodes) > 1:
             documents[one]["nodes"] = list(target.nodes)
     return Change(
         kind="create",
         app=read.app,
         version=version,
-        profile=profile.id,
+        profile=named.id,
         parameters=dict(read.parameters),
         extensions=read.extensions,
         targets=documents,
@@ -124,10 +141,14 @@ def _change(
 
 
 def _parameter_findings(read: Create, version: str, materials: Materials) -> list[Finding]:
+    given = {name: value for name, value in read.parameters.items() if value is not None}
+    return parameters.check(_description(read, version, materials), given)
+
+
+def _description(read: Create, version: str, materials: Materials) -> ApplicationDescription:
     material = materials(read.app, version)
     assert material is not None
-    given = {name: value for name, value in read.parameters.items() if value is not None}
-    return parameters.check(material.description, given)
+    return material.description
 
 
 def _name_is_free(name: str, standing: Sequence[Standing]) -> None:

@@ -37,9 +37,9 @@ POLICIES: Final = (
 class Change:
     """What a request wants of each of its documents.
 
-    kind create: application, version, profile, parameters, extensions; `targets` tell id, name and
-    place of each document. update: version, parameters and extensions as merge patches. rollback:
-    the content of each document, by id. delete: nothing more.
+    kind create: application, version, profile, parameters, extensions; `targets` tell id, name,
+    place and profile of each document. update: version, parameters and extensions as merge patches.
+    rollback: the content of each document, by id. delete: nothing more.
     """
 
     kind: str
@@ -79,9 +79,9 @@ class Change:
         if document is not None:
             return dict(document)  # this very request made it before: the id is its own
         material = _needed(shelf, self.app, self.version or "")
-        profile = material.profile(self.profile)
-        content = content_of(material, profile, _without_nulls(self.parameters))
         target = self.targets[deployment]
+        profile = material.profile(target.get("profile") or self.profile)
+        content = content_of(material, profile, _without_nulls(self.parameters))
         extensions = {**_without_nulls(self.extensions), "version": self.version}
         if "nodes" in target:
             placement = extensions.get("placement") or {}
