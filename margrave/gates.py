@@ -140,7 +140,8 @@ class Gates:
         return Waiting("backoff", later, f"attempt {step.attempt} follows")
 
     def _requires(self, step: Step, extensions: Extensions | None) -> Waiting | None:
-        if extensions is None or step.kind is Kind.ROLLBACK:
+        # The order is about what begins: what ran already comes back whatever else is ill.
+        if extensions is None or step.heal or step.kind is Kind.ROLLBACK:
             return None
         for name in extensions.requires:
             there = [one for one in self._view.standing if one.name == name]

@@ -77,6 +77,13 @@ def test_an_update_waits_too_and_going_back_does_not() -> None:
     assert (back.kind, back.due) == (Kind.ROLLBACK, True)
 
 
+def test_what_ran_already_is_healed_however_what_it_needs_stands() -> None:
+    """One ill application does not keep the others of the site down."""
+    broken = ours(release=NEW, good_release=NEW, wanted_release=NEW, drift="web is gone")
+    [heal] = steps(stands(State.FAILED), ours=broken)
+    assert (heal.heal, heal.due) == (True, True)
+
+
 def test_what_is_removed_waits_for_nobody() -> None:
     """A delete is taken up however what it needed stands."""
     [step] = steps(stands(State.FAILED), ours=ours(), gone=True)
