@@ -178,6 +178,7 @@ def _placement_step(one: dict[str, Any]) -> dict[str, Any]:
     if waiting:
         until = waiting.get("until")
         where += f", waits for {waiting.get('for')}" + (f" until {until}" if until else "")
+        where += f" ({waiting['detail']})" if waiting.get("detail") else ""
     if error:
         where += f"; {error.get('class')}: {error.get('message')}"
     elif one["reason"]:

@@ -293,6 +293,21 @@ def test_explain_names_what_it_waits_for(shop, operator: Api, viewer: Api, parts
     assert [step["step"] for step in told["steps"]][:3] == ["request", "commit", "runner"]
 
 
+def test_explain_says_all_that_the_runner_says_of_a_wait(
+    shop, client, clock, operator: Api, viewer: Api, parts: Parts
+):
+    """For what, until when, and how far it is with it."""
+    uuid = _deploy(operator, parts)
+    runner = Runner(_as(client, shop), "harbor", clock)
+    runner.snapshot("harbor-1")
+    waiting = {"for": "window", "until": "2030-01-31T18:00:00Z", "detail": "it is being fetched"}
+    pending = placed(uuid, "harbor-1", "PENDING", wanted_revision=REVISION["a"], waiting=waiting)
+    runner.report("placement", pending)
+    steps = viewer.get(f"/deployments/{uuid}/explain").json["steps"]
+    [told] = [one["detail"] for one in steps if one["step"] == "placement"]
+    assert "waits for window until 2030-01-31T18:00:00Z (it is being fetched)" in told
+
+
 def test_resources_have_all_their_fields(
     shop, client, clock, operator: Api, viewer: Api, parts: Parts
 ):
