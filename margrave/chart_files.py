@@ -22,8 +22,11 @@ ROOT: Final = "Chart.yaml"
 VALUES: Final = "values.yaml"
 _LOOKUP: Final = re.compile(r"\{\{[^}]*\blookup\b")
 _HOOK: Final = re.compile(r"^[^#\n]*helm\.sh/hook[\"']?\s*:\s*[\"']?([a-z][a-z, -]*)", re.MULTILINE)
-# With a tag: a reference without one may be the beginning of what a template makes of it.
-_IMAGE: Final = re.compile(r"[a-z0-9][A-Za-z0-9._/:-]*:[A-Za-z0-9_][A-Za-z0-9._-]*")
+# With a tag or a digest: without one it may be the beginning of what a template makes of it.
+_IMAGE: Final = re.compile(
+    r"[a-z0-9][A-Za-z0-9._/:-]*(:[A-Za-z0-9_][A-Za-z0-9._-]*|@sha256:[0-9a-f]{64})"
+    r"(@sha256:[0-9a-f]{64})?"
+)
 _WRITTEN: Final = re.compile(
     r"^\s*-?\s*image:\s*[\"']?([a-z0-9][^\s\"'{}]*)[\"']?\s*$", re.MULTILINE
 )

@@ -112,12 +112,14 @@ def test_values_that_are_not_read_are_told() -> None:
         ("web:1", True),
         ("registry.example:5000/web", False),
         ("web", False),
-        (f"registry.example/web:1@{DIGEST}", False),
+        (f"registry.example/web:1@{DIGEST}", True),
+        (f"registry.example/web@{DIGEST}", True),
+        (f"registry.example:5000/web@{DIGEST}", True),
         ("{{ .Values.x }}:1", False),
         (1.0, False),
     ],
 )
 def test_a_whole_image_has_a_tag(value: object, whole: bool) -> None:
-    """What has none may be the beginning of one; what has a digest needs no other."""
+    """Or a digest; what has none of them may be the beginning of what a template makes."""
     assert chart_files.is_image("image", value) is whole
     assert chart_files.is_image("picture", value) is False
