@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lab import Engine, Lab, preflight
+from lab import Engine, Lab, kubernetes, preflight
 from lab.errors import NotPossibleHere
 
 if TYPE_CHECKING:
@@ -86,3 +86,11 @@ def docker_node(lab: Lab) -> str:
     """A node of the shared lab with Docker Engine and no podman; made when first asked for."""
     lab.up(["yard-1"], engine=Engine.DOCKER)
     return "yard-1"
+
+
+@pytest.fixture(scope="session")
+def kubernetes_node(lab: Lab) -> str:
+    """A node of the shared lab with Kubernetes and Helm; made when first asked for."""
+    lab.up(["kube-1"], engine=Engine.KUBERNETES)
+    kubernetes.install(lab, "kube-1")
+    return "kube-1"

@@ -23,8 +23,7 @@ def judge(seen: Mapping[str, str], now: datetime) -> tuple[Check, ...]:
     """All checks, in the order in which an operator would cure them."""
     return (
         python(seen.get("python", "")),
-        _engine(seen),
-        _compose(seen.get("compose", "")),
+        *_engines(seen),
         _disk(seen.get("free", "")),
         _clock(seen.get("clock", ""), now),
     )
@@ -35,6 +34,22 @@ def python(version: str) -> Check:
     ok = _numbers(version)[:2] >= OLDEST_PYTHON
     cure = "" if ok else "install Python 3.9 or newer as /usr/bin/python3 (apt-get install python3)"
     return Check("python", ok, version or "not found", cure)
+
+
+def _engines(seen: Mapping[str, str]) -> tuple[Check, ...]:
+    """A node with Kubernetes alone runs charts, and lacks no Compose."""
+    if seen.get("kubeconfig") and not (seen.get("docker") or seen.get("podman_socket")):
+        return (_kubernetes(seen),)
+    return (_engine(seen), _compose(seen.get("compose", "")))
+
+
+def _kubernetes(seen: Mapping[str, str]) -> Check:
+    lacking = [name for name in ("kubectl", "helm") if not seen.get(name)]
+    detail = f"Kubernetes ({seen['kubeconfig']})"
+    if not lacking:
+        return Check("engine", True, detail)
+    cure = f"install {' and '.join(lacking)} (Helm 3.13 or newer)"
+    return Check("engine", False, f"{detail} without {' and '.join(lacking)}", cure)
 
 
 def _engine(seen: Mapping[str, str]) -> Check:

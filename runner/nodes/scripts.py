@@ -24,6 +24,13 @@ docker=''
 say docker "$docker"
 compose=$(docker-compose version --short 2>/dev/null || docker compose version --short 2>/dev/null)
 say compose "$compose"
+# Where the modules look, which do not ask PATH: sudo's differs from what a service has.
+first() { for one in "$@"; do [ -e "$one" ] && echo "$one" && return; done; }
+say kubeconfig "$(first /etc/margrave/kubeconfig /etc/rancher/k3s/k3s.yaml \
+    /etc/rancher/rke2/rke2.yaml /etc/kubernetes/admin.conf)"
+say kubectl "$(first /usr/local/bin/kubectl /usr/bin/kubectl /var/lib/rancher/rke2/bin/kubectl \
+    /snap/bin/kubectl)"
+say helm "$(first /usr/local/bin/helm /usr/bin/helm /snap/bin/helm)"
 say free "$(df -Pk /var/lib 2>/dev/null | awk 'NR == 2 {print $4}')"
 say clock "$(date +%s)"
 """

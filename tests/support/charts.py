@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 KUBECTL = "kubectl --kubeconfig /etc/kubernetes/admin.conf"
 HELM = "helm --kubeconfig /etc/kubernetes/admin.conf"
 NAMESPACE = "shop"
+SECRET = "ssh-dont-tell-0123456789"
 
 WEB = """
 apiVersion: apps/v1

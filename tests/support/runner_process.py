@@ -26,7 +26,14 @@ class RunnerProcess:
     """`margrave runner serve` in a folder of its own."""
 
     def __init__(
-        self, base: Path, remote: str, site: str = "harbor", *, git: str = "", more: str = ""
+        self,
+        base: Path,
+        remote: str,
+        site: str = "harbor",
+        *,
+        git: str = "",
+        more: str = "",
+        drift: str = "600s",
     ) -> None:
         base.mkdir(parents=True, exist_ok=True)
         self.base = base
@@ -36,7 +43,7 @@ class RunnerProcess:
         self.config = base / "margrave.toml"
         self.config.write_text(
             f'[site]\nname = "{site}"\n[git]\nremote = "{remote}"\n{git}[poll]\ninterval = "600s"\n'
-            f'[http]\nbind = "127.0.0.1:{self.port}"\n[drift]\ninterval = "600s"\n{more}'
+            f'[http]\nbind = "127.0.0.1:{self.port}"\n[drift]\ninterval = "{drift}"\n{more}'
         )
         self.state = base / "state"
         self.process: subprocess.Popen[bytes] | None = None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lab import Engine, Lab, kubernetes
+from lab import Lab
 from tests.support import charts
 from tests.support.private_registry import PrivateRegistry
 from tests.support.shop import Shop
@@ -74,14 +74,6 @@ def shop(lab: Lab, packages: dict[str, Path], tmp_path: Path) -> Iterator[Shop]:
     shop.clean()
     yield shop
     shop.clean()
-
-
-@pytest.fixture(scope="session")
-def kubernetes_node(lab: Lab) -> str:
-    """A node of the shared lab with Kubernetes and Helm; made when first asked for."""
-    lab.up(["kube-1"], engine=Engine.KUBERNETES)
-    kubernetes.install(lab, "kube-1")
-    return "kube-1"
 
 
 @pytest.fixture(scope="session")

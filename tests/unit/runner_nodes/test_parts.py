@@ -141,6 +141,27 @@ def test_docker_counts_as_engine() -> None:
     assert judged[1].ok
 
 
+def test_a_node_with_kubernetes_alone_lacks_no_compose() -> None:
+    """It runs charts; what it needs for them is named. Beside podman it is one engine more."""
+    alone = {
+        **GOOD,
+        "podman": "",
+        "podman_socket": "",
+        "compose": "",
+        "kubeconfig": "/etc/k3s.yaml",
+    }
+    whole = {**alone, "kubectl": "/usr/bin/kubectl", "helm": "/usr/bin/helm"}
+
+    assert [one.name for one in checks.judge(whole, NOW)] == ["python", "engine", "disk", "clock"]
+    assert all(one.ok for one in checks.judge(whole, NOW))
+    lacking = [one for one in checks.judge(alone, NOW) if not one.ok]
+    assert [(one.name, one.cure) for one in lacking] == [
+        ("engine", "install kubectl and helm (Helm 3.13 or newer)")
+    ]
+    beside = checks.judge({**GOOD, "kubeconfig": "/etc/k3s.yaml"}, NOW)
+    assert {one.name for one in beside} >= {"engine", "compose"}
+
+
 def test_what_a_node_prints_beside_our_lines_is_passed_over() -> None:
     """Banners and warnings don't disturb; values may hold the equals sign."""
     assert checks.read("motd\npython=3.11.2\n\nclock=a=b\n") == {"python": "3.11.2", "clock": "a=b"}
