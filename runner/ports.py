@@ -109,6 +109,7 @@ class Call:
     arguments: Mapping[str, Any]
     deadline: int  # seconds
     ahead: bool = False  # only fetch what it needs, and touch nothing that runs
+    hidden: tuple[str, ...] = ()  # secrets among the arguments, which no answer may repeat
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,19 +14,23 @@ COLLECTION: Final = "margrave.edge"
 
 @dataclass(frozen=True, slots=True)
 class Errand:
-    """A module, its arguments and the node; `key` is the operation, or the node's name."""
+    """A module, its arguments and the node; `key` is the operation, or the node's name.
+
+    `hidden` are texts of the arguments that nothing may repeat.
+    """
 
     key: str
     node: Target
     module: str
     arguments: Mapping[str, Any]
     deadline: int
+    hidden: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, call: Call) -> Errand:
         """The errand of an operation."""
         module = f"{COLLECTION}.workload_{'prefetch' if call.ahead else call.kind.value}"
-        return cls(call.operation, call.node, module, call.arguments, call.deadline)
+        return cls(call.operation, call.node, module, call.arguments, call.deadline, call.hidden)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from ansible_runner import Runner, RunnerConfig
 from runner.execute import meaning, processes
 from runner.execute.environment import OF_ANSIBLE_RUNNER
 from runner.execute.errand import Errand, Outcome
+from runner.execute.masking import masked
 from runner.execute.rundir import RunFolder, host
 from runner.ports import Status
 
@@ -127,8 +128,9 @@ class Run:
         details = event.get("event_data") or {}
         errand = self._by_host.get(str(details.get("host", "")))
         if errand is not None and kind in ENDINGS:
-            status, data = meaning.read(kind, details.get("res") or {})
-            if status is not Status.OK and (said := meaning.raw(details.get("res") or {})):
+            told = masked(details.get("res") or {}, errand.hidden)
+            status, data = meaning.read(kind, told)
+            if status is not Status.OK and (said := meaning.raw(told)):
                 self._on_line(errand.key, said)
             self._on_line(errand.key, meaning.told(status, data))
             self._settle(errand.key, status, data)
@@ -141,8 +143,8 @@ class Run:
     def _tell_all(self, line: str) -> None:
         """What Ansible says to no host in particular: a warning, or why it could not begin."""
         self._said = f"{self._said} {line}"[-1000:]
-        for key in list(self._open):
-            self._on_line(key, line)
+        for key, errand in list(self._open.items()):
+            self._on_line(key, masked(line, errand.hidden))
 
     def _settle(self, key: str, status: Status, data: Mapping[str, Any]) -> None:
         with self._lock:

@@ -21,6 +21,7 @@ from margrave.planning import Step
 from runner.ports import Call, Node, Result, Status, Target
 from runner.reconcile import arguments
 from runner.reconcile.beginning import Goal
+from runner.reconcile.sensitive import hidden
 from runner.reconcile.view import ReleaseOf
 from runner.source import Desired
 from runner.store import Operation, Placement
@@ -75,14 +76,17 @@ class Calls:
         kind = arguments.called(one)
         if kind is not Kind.DELETE:
             sent |= self.sensitive(one.arguments)
-        return Call(one.id, kind, self.target(node), sent, one.deadline)
+        kept_back = hidden(one.arguments, sent)
+        return Call(one.id, kind, self.target(node), sent, one.deadline, hidden=kept_back)
 
     def ahead(self, deployment: str, ident: str, node: Node, fence: Mapping[str, Any]) -> Call:
         """The call that only fetches what Git wants of a deployment; MargraveError as above."""
         built, _ = self._wanted(deployment)
         sent = {**built, "fence": fence, "request_id": ident, **self.sensitive(built)}
         seconds = arguments.deadline(Kind.UPDATE, built)
-        return Call(ident, Kind.UPDATE, self.target(node), sent, seconds, ahead=True)
+        kept_back = hidden(built, sent)
+        target = self.target(node)
+        return Call(ident, Kind.UPDATE, target, sent, seconds, ahead=True, hidden=kept_back)
 
 
 def refused(one: Operation, error: MargraveError, now: datetime) -> Result:

@@ -128,6 +128,17 @@ class Sensitive:
         return {**component, **{key: self._kept.resolved(one) for key, one in given.items()}}
 
 
+def hidden(stored: Mapping[str, Any], sent: Mapping[str, Any]) -> tuple[str, ...]:
+    """The secrets among what is sent, long ones first: what is stored does not have them."""
+    found = {str(one["password"]) for one in sent.get("registries") or () if "password" in one}
+    pairs = zip(stored.get("components") or (), sent.get("components") or (), strict=False)
+    for before, after in pairs:
+        for key in ("variables", "values"):
+            there = (after.get(key) or {}).items()
+            found |= {str(value) for name, value in there if value != before[key][name]}
+    return tuple(sorted(found, key=lambda text: (-len(text), text)))
+
+
 def _of_node(registry: Registry) -> dict[str, Any]:
     """What a node has to know of a registry beyond its name; often nothing."""
     found: dict[str, Any] = {"host": registry.host}

@@ -21,7 +21,7 @@ from runner.ports import Observation, Status
 from runner.reconcile import arguments
 from runner.reconcile.limits import narrowed
 from runner.reconcile.observe import seen_change
-from runner.reconcile.sensitive import Secrets, Sensitive
+from runner.reconcile.sensitive import Secrets, Sensitive, hidden
 from runner.reconcile.view import HEAL_BUDGET, heal_after, lock_reason, plain_release
 from runner.store.values import Placement, SiteState
 
@@ -173,10 +173,11 @@ def test_secrets_are_resolved_only_for_the_call(tmp_path: Path) -> None:
     variables = {"A": "secret://db", "B": "plain"}
     values = {"db.password": "secret://db", "web.replicas": 2, "web.tags": ["secret://db"]}
 
-    added = add(
-        {"components": [{"name": "web", "variables": variables}, {"name": "db", "values": values}]}
-    )
+    stored = [{"name": "web", "variables": variables}, {"name": "db", "values": values}]
 
+    added = add({"components": stored})
+
+    assert hidden({"components": stored}, added) == ("s3cret", "pw")
     assert added["components"] == [
         {"name": "web", "variables": {"A": "s3cret", "B": "plain"}},
         {"name": "db", "values": {**values, "db.password": "s3cret"}},
