@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from margrave.documents._reading import is_foreign
+from margrave.documents._reading import OURS, is_foreign
 from margrave.documents._walk import EACH, mapping, part, texts, walk
 from margrave.documents.generations import Kind
 
@@ -35,6 +35,7 @@ _ENDINGS: Final = {
     "licenseFile": (".txt", ".md", ".pdf"),
     "releaseNotes": (".md", ".pdf"),
 }
+_PROFILE_TYPE: Final[Path] = ("spec", "deploymentProfile", "type")
 _CATALOG: Final = ("metadata", "catalog", "application")
 
 
@@ -61,6 +62,14 @@ def _description(parsed: Parsed) -> Iterator[Finding]:
                 yield _warning(parsed, path, f'"{text[:80]}" should be another kind of file', cure)
 
 
+def _deployment(parsed: Parsed) -> Iterator[Finding]:
+    strategy: Path = ("spec", OURS, "strategy", "update")
+    update = part(parsed.value, strategy)
+    if update == "start-first" and part(parsed.value, _PROFILE_TYPE) == "compose":
+        words = "is more than Compose can: it stops the old one first"
+        yield _warning(parsed, strategy, words, "write auto")
+
+
 def _capabilities(parsed: Parsed) -> Iterator[Finding]:
     for path, _ in walk(parsed.value, "labels", EACH):
         if "/" not in str(path[-1]) and "." not in str(path[-1]):
@@ -79,6 +88,7 @@ def _none(_: Parsed) -> Iterator[Finding]:
 
 _OTHERS: Final[Mapping[Kind, Callable[[Parsed], Iterator[Finding]]]] = {
     Kind.DESCRIPTION: _description,
+    Kind.DEPLOYMENT: _deployment,
     Kind.CAPABILITIES: _capabilities,
     Kind.PROBLEM: _problem,
 }

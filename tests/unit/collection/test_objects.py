@@ -216,6 +216,15 @@ def test_data_is_not_lost_with_a_release() -> None:
     _chart_policy.check("web", [kept], DENY)
 
 
+def test_a_chart_itself_comes_from_a_registry_that_is_named() -> None:
+    """Before it is fetched, as an image would be."""
+    policy = {**DENY, "registries": ["r.example:5000", "docker.io"]}
+
+    _chart_policy.check_source("web", "oci://r.example:5000/charts/web", policy)
+    with pytest.raises(ConfigError, match="other.example is not in registries"):
+        _chart_policy.check_source("web", "oci://other.example/charts/web", policy)
+
+
 def test_values_by_dotted_path() -> None:
     """Paths become a tree, types stay, a dot in a key is written with a backslash."""
     found = _values.nested({"a.b": 1, "a.c[1].d": True, "a.e\\.f": None, "g": {"h": [1]}})

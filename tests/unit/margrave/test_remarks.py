@@ -53,3 +53,17 @@ def test_what_the_standard_only_advises_is_a_remark() -> None:
         "/labels/zone: is a name that others may use for something else"
     ]
     assert told(Kind.PROBLEM, problem) == [": does not say which fields are wrong"]
+
+
+def test_compose_cannot_start_first() -> None:
+    """A chart can; what is written is kept, and has no effect on Compose."""
+    value = margo_making.deployment()
+    value["spec"]["x-margrave-extensions"] = {"strategy": {"update": "start-first"}}
+
+    value["spec"]["deploymentProfile"]["type"] = "compose"
+    assert told(Kind.DEPLOYMENT, value) == [
+        "/spec/x-margrave-extensions/strategy/update: is more than Compose can: it stops the old"
+        " one first"
+    ]
+    value["spec"]["deploymentProfile"]["type"] = "helm"
+    assert told(Kind.DEPLOYMENT, value) == []

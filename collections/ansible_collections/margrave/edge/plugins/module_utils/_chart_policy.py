@@ -45,6 +45,21 @@ def check(component: str, objects: Iterable[dict], policy: dict) -> None:
         )
 
 
+def check_source(component: str, repository: str, policy: dict) -> None:
+    """Refuse a chart of a registry that the policy does not name, before it is fetched."""
+    registry = registry_of(repository.partition("://")[2])
+    if not _named(registry, policy):
+        raise ConfigError(
+            "policy",
+            f"components.{component}.repository: registry {registry} is not in registries",
+            "widen the policy of sites/<site>.yaml, or have Git deliver the chart",
+        )
+
+
+def _named(registry: str, policy: dict) -> bool:
+    return any(fnmatch.fnmatchcase(registry, one) for one in policy.get("registries") or [])
+
+
 def pod_of(one: dict) -> dict:
     """The pod that an object makes or is, or nothing."""
     spec = one.get("spec") or {}
@@ -107,7 +122,7 @@ def _volume(volume: dict, policy: dict) -> Iterator[str]:
 def _container(container: dict, policy: dict) -> Iterator[str]:
     image = str(container.get("image") or "")
     registry = registry_of(image)
-    if not any(fnmatch.fnmatchcase(registry, one) for one in policy.get("registries") or []):
+    if not _named(registry, policy):
         yield f"image: registry {registry} is not in registries"
     security = container.get("securityContext") or {}
     yield from _confinement(security, policy)

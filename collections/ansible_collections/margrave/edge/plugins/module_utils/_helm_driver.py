@@ -105,6 +105,8 @@ class HelmDriver:
     def stage(self, folder: Folder, one: Wanted, archive: bytes, _current: Release | None) -> Part:
         """Fetch the chart, write the values, render, and hold the result against the policy."""
         request = self.call.request
+        if one.repository:
+            _chart_policy.check_source(one.name, one.repository, dict(request.policy))
         release = request.release or ""
         content = _release.component_folder(folder, release, one.name)
         os.makedirs(content, mode=0o755)
