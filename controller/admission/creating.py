@@ -10,7 +10,7 @@ from controller.admission import engines, planning, resolving
 from controller.admission.planning import Step
 from controller.admission.workshop import Workshop
 from controller.publish.changes import Change
-from controller.publish.reader import deployment_values
+from controller.publish.said import deployment_values
 from controller.store import world
 from controller.store.documents import Accepted
 from margrave import parameters

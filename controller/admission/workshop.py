@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from controller import chart
 from controller.admission.reach import ROOT, Reach, of_chart
-from controller.publish.reader import Needs
+from controller.publish.said import Needs
 from margrave import digest
 from margrave.chart_files import VALUES
 from margrave.documents.deployment import Deployment, read_deployment, render

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import subprocess
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, BinaryIO, Final, Self
 
 from margrave.errors import MargraveError, Unreachable
 
@@ -42,6 +42,34 @@ class NoSpace(GitFailed, Unreachable):
         self.message, self.cure = f"git {command}: the disk is full", "make room and try again"
 
 
+class Running:
+    """A Git that works while we do something else; it is ended when it is left before its end."""
+
+    def __init__(self, verb: str, process: subprocess.Popen[bytes]) -> None:
+        self._verb = verb
+        self._process = process
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._process.returncode is None:
+            self._process.kill()
+            self._process.communicate()
+
+    def finish(self, seconds: float = SECONDS) -> bytes:
+        """Wait for its output, or GitFailed."""
+        try:
+            output, said = self._process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired as error:
+            raise GitFailed(self._verb, f"no answer within {seconds:.0f} s") from error
+        if self._process.returncode != 0:
+            words = said.decode("utf-8", "replace")
+            kind = NoSpace if os.strerror(errno.ENOSPC) in words else GitFailed
+            raise kind(self._verb, words)
+        return output
+
+
 class GitCommand:
     """Runs Git in one repository."""
 
@@ -57,22 +85,25 @@ class GitCommand:
         seconds: float = SECONDS,
     ) -> bytes:
         """Git's output, or GitFailed."""
-        try:
-            done = subprocess.run(
+        with self.begin(*arguments, stdin=[stdin], extra=extra) as running:
+            return running.finish(seconds)
+
+    def begin(
+        self,
+        *arguments: str,
+        stdin: Iterable[bytes] = (),
+        extra: Mapping[str, str] | None = None,
+    ) -> Running:
+        """The same, without waiting for its end; what says much is waited for at once."""
+        with _in_memory(stdin) as given:
+            process = subprocess.Popen(
                 ["git", f"--git-dir={self.folder}", *arguments],
-                input=stdin,
-                capture_output=True,
+                stdin=given,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
                 env={**self._environment, **(extra or {})},
-                timeout=seconds,
-                check=False,
             )
-        except subprocess.TimeoutExpired as error:
-            raise GitFailed(_verb(arguments), f"no answer within {seconds:.0f} s") from error
-        if done.returncode != 0:
-            words = done.stderr.decode("utf-8", "replace")
-            kind = NoSpace if os.strerror(errno.ENOSPC) in words else GitFailed
-            raise kind(_verb(arguments), words)
-        return done.stdout
+        return Running(_verb(arguments), process)
 
     def text(self, *arguments: str) -> str:
         """Git's output as text without the final newline."""
@@ -98,6 +129,14 @@ class GitCommand:
         except GitFailed:
             return False
         return True
+
+
+def _in_memory(parts: Iterable[bytes]) -> BinaryIO:
+    """A file that is on no disk: Git reads it as it likes, and nobody has to feed a pipe."""
+    file = os.fdopen(os.memfd_create("git-stdin"), "w+b")
+    file.writelines(parts)
+    file.seek(0)
+    return file
 
 
 def environment(more: Mapping[str, str]) -> dict[str, str]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import uuid
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from margrave.digest import File
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from datetime import datetime
     from pathlib import Path
 
@@ -45,13 +46,31 @@ def build(
     note: Note,
     signing_key: Path | None = None,
 ) -> str:
-    """The id of a commit on the parent with the changes, which are no empty ones."""
+    """The id of a commit on the parent with the changes."""
+    with begun(git, parent, changes, note, signing_key) as finish:
+        return finish()
+
+
+@contextmanager
+def begun(
+    git: GitCommand,
+    parent: str | None,
+    changes: Mapping[str, File | None],
+    note: Note,
+    signing_key: Path | None = None,
+) -> Iterator[Callable[[], str]]:
+    """Git makes the commit while we do something else; calling what is given waits for its id."""
     # The reference is gone again at the stream's end: no further call takes it away, for each one
     # between fetch and push gives somebody else the time to be quicker.
     reference = f"refs/margrave/build-{uuid.uuid4().hex}"
-    told = b"".join([*stream(reference, parent, changes, note), *_end(reference)])
-    made = git("fast-import", "--quiet", "--done", stdin=told).decode().strip()
-    return _signed(git, made, parent, note, signing_key) if signing_key else made
+    told = [*stream(reference, parent, changes, note), *_end(reference)]
+    with git.begin("fast-import", "--quiet", "--done", stdin=told) as running:
+
+        def finish() -> str:
+            made = running.finish().decode().strip()
+            return _signed(git, made, parent, note, signing_key) if signing_key else made
+
+        yield finish
 
 
 def stream(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from controller.publish.building import build
+from controller.publish.building import begun
 from controller.publish.reader import Fresh, Reader
 from controller.publish.trunk import Trunk
 from margrave.errors import Unreachable
@@ -70,9 +70,11 @@ class Mainline:
             if not changes:
                 self.follow(head)
                 return None
-            new = build(self._repository.git, head, changes, note, self._key)
+            with begun(self._repository.git, head, changes, note, self._key) as finish:
+                values = self._reader.ahead(head, changes)  # Git needs as long for its part
+                new = finish()
             if self.reached(lambda: self._repository.advance(head, new)):  # noqa: B023 - at once
-                self._reader.follow(new, Fresh.made(head, new, changes, note))
+                self._reader.follow(new, Fresh.made(head, new, changes, note), values)
                 self._tidy()
                 return new
         raise Unreachable("others push to the branch without a pause", "it is tried again")

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import logging
-from contextlib import suppress
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from controller import chart, compose
 from controller.gate import checking
-from controller.gate import values as checked
 from controller.gate.checking import SOURCE
-from controller.gate.moulds import PATH, Known, mould_of
 from controller.publish.repository import ROOTS, Touch
+from controller.publish.said import Values, site_values
 from controller.publish.shelving import Descriptions
 from controller.store import documents as rows
 from controller.store import taking
 from controller.store.documents import Told
 from controller.store.taking import Document
-from margrave import digest
 from margrave.chart_files import VALUES
 from margrave.errors import DocumentError
 
@@ -30,13 +27,13 @@ if TYPE_CHECKING:
     from controller.publish.repository import Repository
     from controller.store import Session, Store
     from margrave.digest import File
-    from margrave.documents.deployment import Deployment
-    from margrave.documents.site import SiteDocument
 
 LOG = logging.getLogger(__name__)
 
 # A commit may touch thousands of documents, and reports have to come in between.
 CHUNK: Final = 1000
+
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 COMPOSE: Final = "compose.yaml"
 
 
@@ -73,19 +70,34 @@ class Reader:
         self._repository = repository
         self._clock = clock
 
-    def follow(self, head: str | None, fresh: Fresh | None = None) -> frozenset[str]:
+    def ahead(self, base: str | None, files: Mapping[str, File | None]) -> Values:
+        """What the documents among these files say, read before there is a commit of them."""
+        documents = {
+            path: file.data
+            for path, file in files.items()
+            if file is not None and checking.place_of(path)
+        }
+        values = Values(self._texts(base, documents.values(), files), Descriptions(self._store))
+        values.read(documents)
+        return values
+
+    def follow(
+        self, head: str | None, fresh: Fresh | None = None, values: Values | None = None
+    ) -> frozenset[str]:
         """Bring the rows up to the head; the sites that it touched.
 
-        `fresh` is what the head changed, where the controller made it itself.
+        `fresh` is what the head changed, where the controller made it itself, and `values` what
+        was read of it ahead.
         """
         with self._store.session() as session:
             known = rows.known_head(session)
         if head is None or head == known:
             return frozenset()
         if fresh is None or fresh.parent != known:
-            fresh = self._read(known, head)
-        texts = self._texts(head, fresh.contents.values())
-        values = Values(texts, Descriptions(self._store))
+            fresh, values = self._read(known, head), None
+        if values is None:
+            texts = self._texts(head, fresh.contents.values())
+            values = Values(texts, Descriptions(self._store))
         sites = {site for path in fresh.contents if (site := checking.site_of(path))}
         ordered = sorted(fresh.contents)
         for begin in range(0, len(ordered), CHUNK):
@@ -124,21 +136,29 @@ class Reader:
             had = {f"deployments/{site}/{one}.yaml" for site, one in rows.in_git(session)}
         return here | had
 
-    def _texts(self, head: str, documents: Iterable[bytes | None]) -> dict[str, str]:
+    def _texts(
+        self,
+        head: str | None,
+        documents: Iterable[bytes | None],
+        files: Mapping[str, File | None] = _NOTHING,
+    ) -> dict[str, str]:
         """The compose.yaml of each component that the documents name, or its chart's values, all in
-        one call."""
+        one call; `files` stand above what the head has."""
         found = {name.decode() for data in documents if data for name in SOURCE.findall(data)}
         names = {
-            f"{head}:{source}/{file}": source
+            f"{source}/{file}": source
             for file in (VALUES, COMPOSE)  # where both are there, the later is what counts
             for source in sorted(found)
         }
-        blobs = self._repository.read_many(names)
-        return {
-            names[name]: data.decode("utf-8", "replace")
-            for name, data in blobs.items()
-            if data is not None
-        }
+        there = [name for name in names if name not in files] if head else []
+        blobs = self._repository.read_many(f"{head}:{name}" for name in there)
+        texts: dict[str, str] = {}
+        for name, source in names.items():
+            own = files.get(name)
+            data = own.data if own else blobs.get(f"{head}:{name}")
+            if data is not None:
+                texts[source] = data.decode("utf-8", "replace")
+        return texts
 
 
 class Page:
@@ -181,102 +201,6 @@ class Page:
         for path, (site, findings) in self._findings.items():
             if findings or site in shown:
                 rows.site_findings(self._session, site, path, findings)
-
-
-class Values:
-    """A deployment's columns; images and host ports as far as Git holds its components."""
-
-    def __init__(self, texts: Mapping[str, str], descriptions: Descriptions) -> None:
-        self._texts = texts
-        self._descriptions = descriptions
-        self._known: Known[dict[str, Any]] = Known()
-
-    def of(self, path: str, data: bytes) -> dict[str, Any]:
-        """The columns of the document, or DocumentError."""
-        mould = mould_of(path, data)
-        found = None
-        if mould is not None:
-            with suppress(DocumentError):  # told below, of the document itself
-                found = self._known.get(mould, lambda: self._read(PATH, mould))
-        if found is None:
-            found = self._read(path, data)
-        return {
-            **found,
-            "findings": [{**one, "file": path} for one in found["findings"]],
-            "document": data.decode("utf-8"),
-            "document_digest": digest.of_bytes(data),
-        }
-
-    def _read(self, path: str, data: bytes) -> dict[str, Any]:
-        document = checking.deployment_at(path, data)
-        needs = Needs()
-        for component in document.components:
-            text = self._texts.get(component.source or "")
-            if text is not None:
-                needs.of(document, component.name, text)
-        known = self._descriptions.of(document)
-        wrong = checked.findings(known, document, data, path) if known else []
-        findings = [one.as_dict() for one in wrong]
-        return {**deployment_values(document), "needs": needs.as_dict(), "findings": findings}
-
-
-class Needs:
-    """What a deployment takes on a node, over its components."""
-
-    def __init__(self) -> None:
-        self._ports: set[str] = set()
-        self._images: list[str] = []
-
-    def of(self, document: Deployment, component: str, text: str) -> None:
-        """Count a component in, by its compose.yaml or by its chart's values."""
-        if document.profile_type == "helm":
-            self._take(chart.images(text, document.targeted(component)))
-        else:
-            self._add(text, document.variables(component))
-
-    def _add(self, text: str, variables: dict[str, str]) -> None:
-        """A compose.yaml; one that cannot be read is the node's to refuse."""
-        try:
-            self._ports |= compose.host_ports(text, variables)
-            images = [compose.filled(image, variables) for image in compose.images(text)]
-        except DocumentError:
-            return
-        self._take(images)
-
-    def _take(self, images: Iterable[str]) -> None:
-        self._images += [image for image in images if image not in self._images]
-
-    def as_dict(self) -> dict[str, Any]:
-        """The shape that is stored."""
-        return {"ports": sorted(self._ports), "images": self._images}
-
-
-def deployment_values(document: Deployment) -> dict[str, Any]:
-    """Columns of a deployment from its document."""
-    node = document.device_id.split("/")[-1]
-    return {
-        "name": document.name,
-        "app": document.application_id,
-        "version": document.version,
-        "profile": document.profile_type,
-        "node": None if node == "*" else node,
-        "revision": document.revision,
-        "parameters": document.values,
-        "extensions": dict(document.raw["spec"].get("x-margrave-extensions") or {}),
-    }
-
-
-def site_values(document: SiteDocument) -> dict[str, Any]:
-    """Columns of a site from its document."""
-    paused = document.paused
-    return {
-        "document": dict(document.raw),
-        "labels": dict(document.labels),
-        "timezone": document.timezone,
-        "paused": paused.model_dump() if paused else None,
-        "drain": document.drain,
-        "drained": [name for name, wish in document.part.nodes.items() if wish.drain],
-    }
 
 
 def _newest(sites: Iterable[str], touches: Mapping[str, Touch], head: str) -> dict[str, str]:
