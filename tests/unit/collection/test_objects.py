@@ -221,7 +221,7 @@ def test_a_chart_itself_comes_from_a_registry_that_is_named() -> None:
     policy = {**DENY, "registries": ["r.example:5000", "docker.io"]}
 
     _chart_policy.check_source("web", "oci://r.example:5000/charts/web", policy)
-    with pytest.raises(ConfigError, match="other.example is not in registries"):
+    with pytest.raises(ConfigError, match=r"other\.example is not in registries"):
         _chart_policy.check_source("web", "oci://other.example/charts/web", policy)
 
 

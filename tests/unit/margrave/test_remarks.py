@@ -61,9 +61,7 @@ def test_compose_cannot_start_first() -> None:
     value["spec"]["x-margrave-extensions"] = {"strategy": {"update": "start-first"}}
 
     value["spec"]["deploymentProfile"]["type"] = "compose"
-    assert told(Kind.DEPLOYMENT, value) == [
-        "/spec/x-margrave-extensions/strategy/update: is more than Compose can: it stops the old"
-        " one first"
-    ]
+    [words] = told(Kind.DEPLOYMENT, value)
+    assert words.startswith("/spec/x-margrave-extensions/strategy/update: is more than Compose can")
     value["spec"]["deploymentProfile"]["type"] = "helm"
     assert told(Kind.DEPLOYMENT, value) == []
