@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,8 @@ from tests.support import charts, packages
 from tests.support.charted_site import ChartedSite
 from tests.support.charts import HELM, SECRET
 from tests.support.waiting import eventually
+
+OURS = "x-margrave-extensions"
 
 pytestmark = [pytest.mark.lab, pytest.mark.full]
 
@@ -45,6 +48,15 @@ def test_a_chart_is_installed_where_there_is_kubernetes(site: ChartedSite, deplo
     assert log.strip() == "0"
 
 
+def _tellers(site: ChartedSite) -> list[str]:
+    """Files of controller and runner that have the secret: its own place aside, there are none."""
+    kept = [site.controller.folder, site.runner.base]
+    found = subprocess.run(
+        ["grep", "-rlF", SECRET, *map(str, kept)], capture_output=True, text=True, check=False
+    )
+    return found.stdout.split()
+
+
 def test_parameters_reach_values_in_their_own_types(site: ChartedSite, deployment: str) -> None:
     """A number is a number to the chart; the pods that come are ready before the old ones end."""
     parameters = {"greeting": "hei 'du' på $kaia: {{ 1 }}", "replicas": 2}
@@ -68,8 +80,7 @@ def test_a_bad_release_goes_back_and_is_not_tried_again(site: ChartedSite, deplo
     assert {one["class"] for one in errors} == {"health"}
     site.runner.margrave("runner", "once")
     assert site.operations(deployment) == tried
-    explained = site.get(f"/deployments/{deployment}/explain")
-    assert "1.2.0" in str(explained)
+    assert site.placement(deployment)["wanted_version"] == "1.2.0"
     assert not any(one.get("irregular") for one in site.history(deployment))
 
 
@@ -120,30 +131,37 @@ def test_the_other_profile_runs_beside_it(site: ChartedSite) -> None:
     site.settled(other, "DELETED", "succeeded", None)
 
 
+def _source(site: ChartedSite, name: str, component: dict[str, Any]) -> Path:
+    """A source of one application of one chart, whose greeting is a parameter; its package."""
+    package = packages.write(site.folder / name, app=name)
+    raw = yaml_text.parse((package / "margo.yaml").read_text()).value
+    del raw["configuration"]
+    targets = [{"pointer": "web.greeting", "components": [component["name"]]}]
+    raw |= {
+        "deploymentProfiles": [{"type": "helm", "id": "chart", "components": [component]}],
+        "parameters": {"greeting": {"value": "moin", "targets": targets}},
+    }
+    (package / "margo.yaml").write_text(yaml_text.dump(raw))
+    return package
+
+
+def _read(site: ChartedSite, name: str) -> None:
+    site.controller.post("/app-sources", name=name, url=str(site.folder / name))
+    site.controller.post(f"/app-sources/{name}/sync")
+
+
+STOREFRONT = {
+    "repository": "oci://registry.margrave.lab:5000/charts/storefront",
+    "revision": "1.0.0",
+}
+
+
 def test_a_chart_of_a_registry_is_pulled_by_the_node(site: ChartedSite, tmp_path: Path) -> None:
     """By name and version, over plain HTTP because the runner's `registries` say so."""
     image = site.kubectl("get deployment -o jsonpath={..image}").split()[0]
-    folder = charts.write_chart(tmp_path / "chart", "1.0.0", image)
-    charts.push(site.lab, folder, tmp_path)
-    package = packages.write(site.folder / "pulled", app="pulled")
-    raw = yaml_text.parse((package / "margo.yaml").read_text()).value
-    component = {
-        "name": "storefront",
-        "properties": {
-            "repository": "oci://registry.margrave.lab:5000/charts/storefront",
-            "revision": "1.0.0",
-        },
-    }
-    profile = {"type": "helm", "id": "chart", "components": [component]}
-    greeting = {
-        "value": "moin",
-        "targets": [{"pointer": "web.greeting", "components": ["storefront"]}],
-    }
-    del raw["configuration"]
-    raw |= {"deploymentProfiles": [profile], "parameters": {"greeting": greeting}}
-    (package / "margo.yaml").write_text(yaml_text.dump(raw))
-    site.controller.post("/app-sources", name="pulled", url=str(site.folder / "pulled"))
-    site.controller.post("/app-sources/pulled/sync")
+    charts.push(site.lab, charts.write_chart(tmp_path / "chart", "1.0.0", image), tmp_path)
+    _source(site, "pulled", {"name": "storefront", "properties": STOREFRONT})
+    _read(site, "pulled")
 
     pulled = site.deploy("pulled", "1.0.0")
     site.settled(pulled, "INSTALLED", "succeeded", "1.0.0")
@@ -152,6 +170,24 @@ def test_a_chart_of_a_registry_is_pulled_by_the_node(site: ChartedSite, tmp_path
     site.act("delete", pulled)
     site.settled(pulled, "DELETED", "succeeded", None)
     assert site.kubectl("get pvc -o name").split() == ["persistentvolumeclaim/data"]
+
+
+def test_an_error_that_quotes_a_secret_does_not_tell_it(site: ChartedSite) -> None:
+    """Whatever Helm says on the node, no record of runner or controller has the value."""
+    component = {"name": "fails", "properties": STOREFRONT}
+    package = _source(site, "quoting", {**component, OURS: {"path": "./chart"}})
+    image = "registry.margrave.lab:5000/idle:1"
+    fails = '{{ fail (printf "no such words: %s" .Values.web.greeting) }}\n'
+    charts.write_chart(package / "chart", "1.0.0", image, templates__words=fails)
+    _read(site, "quoting")
+
+    quoting = site.deploy("quoting", "1.0.0", parameters={"greeting": {"secret": "words"}})
+    site.settled(quoting, "FAILED", "failed", None)
+
+    assert "no such words: [redacted]" in site.placement(quoting)["error"]["message"]
+    assert _tellers(site) == []
+    site.act("delete", quoting)
+    site.settled(quoting, "DELETED", "succeeded", None)
 
 
 def test_delete_leaves_nothing(site: ChartedSite, deployment: str) -> None:
