@@ -10,6 +10,7 @@ from controller.api import (
     apps,
     artifacts,
     audit,
+    configured,
     deployments,
     events,
     explain,
@@ -30,6 +31,7 @@ from controller.api import (
 ROUTES = (
     *meta.ROUTES,
     *keys.ROUTES,
+    *configured.ROUTES,
     *summary.ROUTES,
     *apps.ROUTES,
     *sources.ROUTES,

@@ -100,6 +100,7 @@ _NODE: Final = "/sites/<site>/nodes/<node>"
 TABLE: Final[Mapping[tuple[str, str], Described]] = {
     ("GET", "/meta/capabilities"): Described(answers.Capabilities),
     ("GET", "/meta/keys"): Described(answers.Keys),
+    ("GET", "/meta/settings"): Described(Many(answers.Setting)),
     ("GET", "/apps"): _many(resources.App, q=_TEXT),
     ("GET", "/apps/<app>"): Described(resources.App),
     ("GET", "/apps/<app>/versions/<version>"): Described(resources.App),
@@ -113,6 +114,7 @@ TABLE: Final[Mapping[tuple[str, str], Described]] = {
     ("GET", "/sites/<site>"): Described(resources.Site),
     ("PATCH", "/sites/<site>"): Described(answers.ChangedSite, body=(told.SitePatch,)),
     ("DELETE", "/sites/<site>"): Described(_NOTHING),
+    ("GET", "/sites/<site>/tokens"): Described(Many(answers.SiteToken)),
     ("POST", "/sites/<site>/tokens"): Described(answers.MadeSiteToken),
     ("DELETE", "/sites/<site>/tokens/<token>"): Described(_NOTHING),
     **{
@@ -125,6 +127,7 @@ TABLE: Final[Mapping[tuple[str, str], Described]] = {
     ("GET", "/nodes"): _many(resources.Node, site=_TEXT),
     ("GET", "/sites/<site>/nodes"): _many(resources.Node),
     ("GET", _NODE): Described(resources.Node),
+    ("GET", f"{_NODE}/placements"): Described(Many(answers.NodePlacement)),
     ("DELETE", _NODE): Described(answers.Given, {"forget": {"enum": ["true", "false"]}}),
     ("POST", f"{_NODE}/drain"): Described(answers.ChangedNode),
     ("POST", f"{_NODE}/undrain"): Described(answers.ChangedNode),

@@ -43,6 +43,14 @@ def shown(call: Call, site: str, node: str) -> dict[str, Any]:
     return found
 
 
+def its_placements(call: Call, site: str, node: str) -> dict[str, Any]:
+    """GET /sites/{site}/nodes/{node}/placements: what it has, by name."""
+    shown(call, site, node)
+    with call.parts.store.session() as session:
+        found = placements.on_node(session, site, node, call.parts.moment())
+    return {"items": found, "next": None}
+
+
 def removed(call: Call, site: str, node: str) -> dict[str, Any]:
     """DELETE /sites/{site}/nodes/{node}: its runner is told to forget it."""
     shown(call, site, node)
@@ -91,6 +99,7 @@ ROUTES: Final = (
     Route("GET", "/nodes", listed, Role.VIEWER, "Nodes of all sites"),
     Route("GET", "/sites/<site>/nodes", listed, Role.VIEWER, "Nodes of a site", runner_too=True),
     Route("GET", _NODE, shown, Role.VIEWER, "One node", runner_too=True),
+    Route("GET", f"{_NODE}/placements", its_placements, Role.VIEWER, "What it has"),
     Route("DELETE", _NODE, removed, Role.OPERATOR, "Unregister it", None, 202),
     Route("POST", f"{_NODE}/drain", drained, Role.OPERATOR, "Take everything off it"),
     Route("POST", f"{_NODE}/undrain", undrained, Role.OPERATOR, "Use it again"),

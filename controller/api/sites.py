@@ -89,6 +89,13 @@ def removed(call: Call, site: str) -> Reply:
     return Reply(None)
 
 
+def tokens_listed(call: Call, site: str) -> dict[str, Any]:
+    """GET /sites/{site}/tokens: those that are valid; never the token itself."""
+    with call.parts.store.session() as session:
+        find(call, session, site)
+        return {"items": access.site_tokens(session, site, call.parts.clock()), "next": None}
+
+
 def token_made(call: Call, site: str) -> dict[str, Any]:
     """POST /sites/{site}/tokens: shown this once."""
     _must_be(call, site)
@@ -98,7 +105,7 @@ def token_made(call: Call, site: str) -> dict[str, Any]:
             raise Problem(
                 409,
                 f'site "{site}" has {len(valid)} valid tokens',
-                cure=f"revoke one first: {', '.join(valid)}",
+                cure=f"revoke one first: {', '.join(one['id'] for one in valid)}",
             )
         made = _new_token(call, session, site)
         call.write_down(session, "site.token.create", site, {"id": made["id"]})
@@ -199,6 +206,7 @@ ROUTES: Final = (
     Route("GET", "/sites/<site>", shown, Role.VIEWER, "One site", runner_too=True),
     Route("PATCH", "/sites/<site>", changed, Role.OPERATOR, "Change its document", Object.REQUIRED),
     Route("DELETE", "/sites/<site>", removed, Role.ADMIN, "Remove a site"),
+    Route("GET", "/sites/<site>/tokens", tokens_listed, Role.ADMIN, "Tokens of its runner"),
     Route(
         "POST", "/sites/<site>/tokens", token_made, Role.ADMIN, "A token for its runner", None, 201
     ),

@@ -10,6 +10,8 @@ from controller.pages.asking import ask, may
 from controller.pages.frame import go, render
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from werkzeug.wrappers import Response as Answer
 
     from controller.api.call import Call
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 ROWS: Final = "50"
 LOG_LINES: Final = 250  # the rest is the log's own page
 _REQUEST: Final = "/requests/<request_id>"
+_DEPLOYMENT: Final = "/deployments/<deployment>"
 _OPERATION: Final = "/operations/<operation>"
 
 
@@ -25,7 +28,12 @@ def listed(call: Call) -> str:
     audit = request.args.get("show") == "audit"
     path = "/audit" if audit else "/activity"
     found = _page(call, path)
-    entries = [_told(one) for one in found["items"]] if not audit else found["items"]
+    names = {
+        one["deployment"]: one["data"]["name"]
+        for one in found["items"]
+        if not audit and one["event"] == "deployment"
+    }
+    entries = found["items"] if audit else [_told(one, names) for one in found["items"]]
     return render(
         "activity.html",
         audit=audit,
@@ -38,7 +46,12 @@ def listed(call: Call) -> str:
 def requests(call: Call) -> str:
     """GET /requests."""
     found = _page(call, "/requests")
-    return render("requests.html", items=found["items"], older=found["next"])
+    return render(
+        "requests.html",
+        items=found["items"],
+        older=found["next"],
+        audited=may(call, "GET", "/audit"),
+    )
 
 
 def request_shown(call: Call, request_id: str) -> str | Answer:
@@ -56,11 +69,14 @@ def request_shown(call: Call, request_id: str) -> str | Answer:
 def operation(call: Call, operation: str) -> str:
     """GET /operations/{id}: what it did, with the end of its log."""
     one = ask(call, "GET", _OPERATION, operation=operation)
+    where = {"site": one["site"]}
+    of = ask(call, "GET", _DEPLOYMENT, None, where, deployment=one["deployment"])
     lines = ask(call, "GET", f"{_OPERATION}/log", operation=operation).splitlines()
     return render(
         "operation.html",
         f"operation:{one['id']}",
         one=one,
+        of=of["name"],
         lines=lines[-LOG_LINES:],
         all=len(lines),
     )
@@ -77,23 +93,26 @@ def _page(call: Call, path: str) -> Any:
     return ask(call, "GET", path, None, {"limit": ROWS, **cursor})
 
 
-def _told(one: dict[str, Any]) -> dict[str, Any]:
+def _told(one: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     """An event as a line: what it is about, where that leads, and what was said of it."""
     data, kind = one["data"], one["event"]
     name, link, words = data.get("name") or "", None, ""
+    of = names.get(one["deployment"]) or str(one["deployment"] or "")[:8]
     if kind in ("deployment", "placement"):
         link = f"/deployments/{one['deployment']}?site={one['site']}"
-        name = name or str(one["deployment"])[:8]
+        name = of
     if kind == "placement":
         name, words = f"{name} on {data.get('node')}", data.get("reason") or ""
     elif kind == "operation":
-        name, words = f"{data.get('kind')} on {data.get('node')}", data.get("phase") or ""
+        name, words = f"{data.get('kind')} {of} on {data.get('node')}", data.get("phase") or ""
         link = f"/operations/{data.get('id')}"
     elif kind == "request":
         name, link = str(data.get("action")), f"/requests/{data.get('id')}"
         words = f"by {data.get('actor')}"
     elif kind == "site":
         link = f"/sites/{data.get('name')}"
+        if commit := data.get("applied_commit"):
+            words = f"has applied {commit[:8]}"
     elif kind == "node":
         link = f"/sites/{data.get('site')}/nodes/{name}"
     error = data.get("error") if isinstance(data.get("error"), dict) else None

@@ -73,6 +73,9 @@ def shown(call: Call, site: str, made: dict[str, Any] | None = None) -> str:
     one = ask(call, "GET", _SITE, site=site)
     nodes = ask(call, "GET", f"{_SITE}/nodes", None, {"limit": NODES}, site=site)
     running = ask(call, "GET", "/deployments", None, {"site": site, "limit": RUNNING})
+    tokens = []
+    if may(call, "GET", f"{_SITE}/tokens"):
+        tokens = ask(call, "GET", f"{_SITE}/tokens", site=site)["items"]
     return render(
         "site.html",
         "none" if made else f"site:{site}",
@@ -83,11 +86,14 @@ def shown(call: Call, site: str, made: dict[str, Any] | None = None) -> str:
         more_nodes=nodes["next"],
         running=running["items"],
         more=running["next"],
+        tokens=tokens,
     )
 
 
 def act(call: Call, site: str, verb: str) -> str | Answer:
-    """POST /sites/{site}/(pause|resume|drain|undrain|reload|accept|token|remove)."""
+    """POST /sites/{site}/(pause|resume|drain|undrain|reload|accept|token|revoke|remove)."""
+    if verb == "revoke":
+        return _revoke(call, site)
     if verb == "token":
         return shown(call, site, ask(call, "POST", f"{_SITE}/tokens", site=site))
     if verb in SURE:
@@ -108,11 +114,31 @@ def act(call: Call, site: str, verb: str) -> str | Answer:
     return go(f"/sites/{site}", verb)
 
 
+def _revoke(call: Call, site: str) -> str | Answer:
+    """Asked again first; the token's id comes along."""
+    token = request.form.get("id", "")
+    if request.form.get("sure") != "yes":
+        return render(
+            "sure.html",
+            "none",
+            question="Revoke this token of the runner?",
+            what="A runner that has no other one is not heard any more, and fetches nothing.",
+            word="Revoke",
+            back=f"/sites/{site}",
+            kept={"id": token},
+        )
+    ask(call, "DELETE", f"{_SITE}/tokens/<token>", site=site, token=token)
+    return go(f"/sites/{site}", "token-revoked")
+
+
 def node(call: Call, site: str, node: str) -> str:
     """GET /sites/{site}/nodes/{node}."""
+    has = ask(call, "GET", f"{_NODE}/placements", site=site, node=node)["items"]
     return render(
         "node.html",
         f"site:{site}",
+        has=has,
+        names={one["deployment"]: one["name"] for one in has},
         site=ask(call, "GET", _SITE, site=site),
         node=ask(call, "GET", _NODE, site=site, node=node),
         operations=all_of(call, "/operations", {"site": site, "node": node, "limit": "20"}),

@@ -51,6 +51,7 @@ def shown(call: Call) -> str | Response | Answer:
         users=all_of(call, "/users"),
         tokens=all_of(call, "/tokens"),
         keys=ask(call, "GET", "/meta/keys"),
+        configured=ask(call, "GET", "/meta/settings")["items"],
         about=ask(call, "GET", "/meta/capabilities"),
         roles=ROLES,
         made=made,
@@ -92,10 +93,18 @@ def _new(what: str) -> dict[str, Any]:
     if what == "users":
         body["password"] = form.get("password", "")
     if sites := form.get("sites", "").replace(",", " ").split():
-        body["sites"] = sites
+        body["sites"] = _chosen(sites)
     if what == "tokens" and form.get("expires_at"):
         body["expires_at"] = f"{form['expires_at']}T23:59:59Z"
     return body
+
+
+def _chosen(words: list[str]) -> list[str] | dict[str, Any]:
+    """Sites by name, or by label where labels are written; a name among labels is a finding."""
+    pairs = [word.partition("=") for word in words]
+    if not any(equals for _, equals, _ in pairs):
+        return words
+    return {"matchLabels": {key: value for key, _, value in pairs}}
 
 
 def _change() -> dict[str, Any]:

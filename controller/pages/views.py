@@ -21,6 +21,7 @@ from controller.pages import (
     oidc,
     overview,
     places,
+    repository,
     settings,
 )
 from controller.pages import session as signing
@@ -57,6 +58,7 @@ PAGES: Final[tuple[tuple[str, tuple[str, ...], Callable[..., Any]], ...]] = (
     (f"{_SITE}/nodes/<node>", READ, places.node),
     (f"{_SITE}/nodes/<node>/<verb>", ACT, places.node_act),
     ("/activity", READ, activity.listed),
+    ("/repository", FORM, repository.shown),
     ("/requests", READ, activity.requests),
     ("/requests/<request_id>", FORM, activity.request_shown),
     ("/operations/<operation>", READ, activity.operation),

@@ -58,6 +58,7 @@ DONE: Final = {
     "undrain": "It is used again.",
     "reload": "The runner has been told to look again.",
     "accept": "The runner has been told to accept that commit.",
+    "main-accepted": "What main says now is followed.",
     "forget": "The runner has been told to forget the node.",
     "site-added": "The site is in Git. Give its runner the token below.",
     "site-removed": "The site is gone.",

@@ -88,10 +88,20 @@ def add_site_token(session: Session, values: Mapping[str, Any]) -> None:
     session.add(SiteToken(**values))
 
 
-def site_tokens(session: Session, site: str, now: datetime) -> list[str]:
-    """Ids of a site's valid tokens, the eldest first."""
+def site_tokens(session: Session, site: str, now: datetime) -> list[dict[str, Any]]:
+    """A site's valid tokens, the eldest first."""
     query = select(SiteToken).where(SiteToken.site == site).order_by(SiteToken.created_at)
-    return [row.id for row in session.scalars(query) if _valid(row, now)]
+    return [
+        {
+            "id": row.id,
+            "created_by": row.created_by,
+            "created_at": stamp(row.created_at),
+            "expires_at": stamp(row.expires_at),
+            "last_used_at": stamp(row.last_used_at),
+        }
+        for row in session.scalars(query)
+        if _valid(row, now)
+    ]
 
 
 def revoke_site_token(session: Session, site: str, token_id: str, now: datetime) -> bool:

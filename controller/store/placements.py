@@ -105,6 +105,23 @@ def freshness_of(
     }
 
 
+def on_node(session: Session, site: str, node: str, moment: Moment) -> list[dict[str, Any]]:
+    """The resources of what a node has, each with the deployment's name and application."""
+    query = (
+        _joined()
+        .add_columns(Deployment.name, Deployment.app)
+        .where(Deployment.site == site, Placement.node == node, Placement.state != State.DELETED)
+        .order_by(Deployment.name, Placement.incarnation)
+    )
+    newest = {}
+    for *row, name, app in session.execute(query):
+        placement, deployment, at, reported, seen = row
+        fresh = freshness(moment.node(reported, seen)).value
+        told = {"name": name, "app": app, **shape(placement, deployment, at, fresh)}
+        newest[placement.deployment] = told
+    return list(newest.values())
+
+
 def count_on_node(session: Session, site: str, node: str) -> int:
     """How many placements, not yet DELETED, a node has."""
     query = (

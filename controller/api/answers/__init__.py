@@ -11,7 +11,9 @@ from controller.api.answers.fleet import (
     Heard,
     MadeSite,
     MadeSiteToken,
+    NodePlacement,
     RunTaken,
+    SiteToken,
     Span,
     Taken,
 )
@@ -24,6 +26,7 @@ from controller.api.answers.service import (
     Keys,
     PushTaken,
     Repository,
+    Setting,
 )
 from controller.api.answers.work import (
     Accepted,
@@ -59,12 +62,15 @@ __all__ = [
     "MadeSite",
     "MadeSiteToken",
     "MadeToken",
+    "NodePlacement",
     "Planned",
     "Progress",
     "PushTaken",
     "Repository",
     "Revision",
     "RunTaken",
+    "Setting",
+    "SiteToken",
     "Source",
     "Span",
     "Step",

@@ -18,11 +18,28 @@ class MadeSite(Resource):
     token: str
 
 
+class SiteToken(Resource):
+    """A token of a site's runner, without its secret."""
+
+    id: Uuid
+    created_by: str
+    created_at: Time
+    expires_at: Time | None
+    last_used_at: Time | None
+
+
 class MadeSiteToken(Resource):
     """A new token of a site's runner, which is shown this once."""
 
     id: Uuid
     token: str
+
+
+class NodePlacement(resources.Placement):
+    """What a node has, with the deployment's name and application."""
+
+    name: Name
+    app: str
 
 
 class ChangedSite(resources.Site):

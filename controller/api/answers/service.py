@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from margrave.lifecycle import Outcome, State
 from margrave.schemas.resources import Count, Name, Resource, Time, Uuid
@@ -45,6 +45,15 @@ class Keys(Resource):
     signing_key: str | None
     hook: str
     hook_secrets: Count
+
+
+class Setting(Resource):
+    """A key of the configuration as it runs; a secret's value is `set` or null."""
+
+    key: str
+    value: Any
+    default: bool
+    about: str
 
 
 class Halt(Resource):
