@@ -35,7 +35,7 @@ class Wish:
     name: str
     sites: tuple[str, ...]
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    extra: Mapping[str, Any] = field(default_factory=dict)  # priority and reason
+    extra: Mapping[str, Any] = field(default_factory=dict)  # profile, priority and reason
 
     def create(self, sites: Sequence[str]) -> dict[str, Any]:
         """The body that creates it there."""

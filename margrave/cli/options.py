@@ -161,17 +161,16 @@ def confirm(question: str, *, yes: bool) -> None:
         raise MargraveError("nothing was changed: not confirmed")
 
 
-def urgency(function: F) -> F:
-    """`--priority` and `--reason`, handed in together as `extra` for a request's body."""
+def extras(function: F) -> F:
+    """`--profile`, `--priority` and `--reason`, handed in as `extra` for a request's body."""
 
     @functools.wraps(function)
-    def with_extra(
-        *args: Any, priority: str | None = None, reason: str | None = None, **kwargs: Any
-    ) -> Any:
-        given = {"priority": priority, "reason": reason}
+    def with_extra(*args: Any, **kwargs: Any) -> Any:
+        given = {name: kwargs.pop(name, None) for name in ("profile", "priority", "reason")}
         extra = {name: value for name, value in given.items() if value is not None}
         return function(*args, extra=extra, **kwargs)
 
     why = click.option("--reason", help="why; needed with urgent")
     level = click.option("--priority", type=click.Choice(["urgent", "normal", "bulk"]))
-    return level(why(with_extra))  # type: ignore[return-value]  # click sees the wrapper's own
+    how = click.option("--profile", help="of several the one to run, by id or type")
+    return how(level(why(with_extra)))  # type: ignore[return-value]  # click sees the wrapper's own

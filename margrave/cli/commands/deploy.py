@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from margrave.cli import changing
-from margrave.cli.options import calls, naming, sets, shows, sites, urgency, waits
+from margrave.cli.options import calls, extras, naming, sets, shows, sites, waits
 from margrave.cli.shape import Verb
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @sites(required=True)
 @click.option("--name", help="the deployment's name; APP if not given")
 @sets
-@urgency
+@extras
 @waits
 @shows
 @calls

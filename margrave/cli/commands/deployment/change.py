@@ -8,7 +8,7 @@ import click
 
 from margrave.cli import changing, resolve
 from margrave.cli.commands.deployment.group import deployment
-from margrave.cli.options import asks, calls, confirm, naming, sets, shows, sites, urgency, waits
+from margrave.cli.options import asks, calls, confirm, extras, naming, sets, shows, sites, waits
 from margrave.errors import MargraveError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @sites(required=True)
 @click.option("--name", help="the deployment's name; APP if not given")
 @sets
-@urgency
+@extras
 @waits
 @shows
 @calls
@@ -50,7 +50,7 @@ def create(
 @sites()
 @click.option("--version", help="the version to go to; the same one if not given")
 @sets
-@urgency
+@extras
 @waits
 @shows
 @calls
@@ -69,7 +69,7 @@ def update(
     found = resolve.deployments(api, wanted, sites)
     body = update_body(api, found, version, values) | extra
     if not body:
-        raise click.UsageError("nothing to change: give --version or --set")
+        raise click.UsageError("nothing to change: give --version, --set or --profile")
     answers = changing.act(api, "update", found, **body)
     return changing.finish(api, out, answers, wait=wait, timeout=timeout)
 

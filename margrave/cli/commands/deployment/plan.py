@@ -10,7 +10,7 @@ from margrave.cli import changing, resolve, tables
 from margrave.cli.commands.deployment.change import update_body
 from margrave.cli.commands.deployment.group import deployment
 from margrave.cli.exits import Exit
-from margrave.cli.options import calls, naming, sets, shows, sites, urgency
+from margrave.cli.options import calls, extras, naming, sets, shows, sites
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @click.option("--version", help="of an update: the version to go to")
 @click.option("--name", help="the deployment's name; APP if not given")
 @sets
-@urgency
+@extras
 @shows
 @calls
 def plan(
