@@ -73,24 +73,24 @@ def _build(folder: Path, kind: Kind, progress: Callable[[str], None]) -> None:
     draft = folder.with_name(f"{folder.name}.new")
     draft.parent.mkdir(parents=True, exist_ok=True)
     source = mirror.find()
-    progress(f"  Debian {recipe.SUITE} from {source}")
+    progress(f"  Debian {kind.suite} from {source}")
     _bootstrap(source, draft, kind)
     draft.chmod(0o755)
     _furnish(draft, kind)
     if kind.role is not None:
         progress("  role edge_node on a booted node")
-        _prepare(draft, kind.role)
+        _prepare(draft, kind)
     _strip(draft)
     draft.rename(folder)
 
 
-def _prepare(draft: Path, variables: Mapping[str, Any]) -> None:
+def _prepare(draft: Path, kind: Kind) -> None:
     """Boot the base itself once, and let the role do to it what it does to any machine."""
     record = claims.claim(WORKSHOP).with_nodes(["base"])
     _take_down(record)  # what a killed build left
     try:
-        _boot(draft, record)
-        _apply_role(record.address("base"), variables)
+        _boot(draft, record, kind.storage)
+        _apply_role(record.address("base"), kind.role or {})
         ssh.run(
             WORKSHOP,
             record.address("base"),
@@ -110,7 +110,7 @@ def _bootstrap(source: str, draft: Path, kind: Kind) -> None:
         run(recipe.bootstrap(source, draft, kind, mirror.apt_options()), timeout=900)
     except LabError as error:
         raise LabError(
-            f"no Debian {recipe.SUITE} from {source}: {error.message}",
+            f"no Debian {kind.suite} from {source}: {error.message}",
             "see whether that mirror can be reached, or name another: MARGRAVE_LAB_MIRROR=URL",
         ) from error
 
@@ -149,7 +149,7 @@ def _strip(root: Path) -> None:
     (root / "etc/machine-id").write_text("")
 
 
-def _boot(draft: Path, record: Record) -> None:
+def _boot(draft: Path, record: Record, storage: str) -> None:
     number = record.nodes["base"]
     subnet, places = record.subnet, WORKSHOP.node("base")
     WORKSHOP.key.unlink(missing_ok=True)
@@ -170,6 +170,7 @@ def _boot(draft: Path, record: Record) -> None:
             base=draft,
             places=places,
             groups=cgroups.make(WORKSHOP.name, "base"),
+            storage=storage,
             layered=False,
             old_cgroups=cgroups.is_v1(),
             own_scope=cgroups.host_has_systemd(),

@@ -17,6 +17,7 @@ class Engine(StrEnum):
     PODMAN = "podman"
     DOCKER = "docker"
     KUBERNETES = "kubernetes"
+    NONE = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ class Kind:
     # The folder of its base in the cache begins so.
     base: str
     files: tuple[Path, ...] = ()
+    suite: str = "trixie"
     # What the role edge_node is told; None leaves the node as its packages and files make it.
     role: Mapping[str, Any] | None = field(default=None)
 
@@ -54,7 +56,7 @@ KINDS: Mapping[Engine, Kind] = {
         packages=("docker.io", "docker-cli", "docker-compose"),
         storage="/var/lib/docker",
         base="docker-base",
-        files=(FILES / "docker_files",),
+        role={**ROLE, "edge_node_engine": "docker"},
     ),
     # Its own programs come from lab.kubernetes: they are not Debian's, and are built first.
     Engine.KUBERNETES: Kind(
@@ -63,4 +65,6 @@ KINDS: Mapping[Engine, Kind] = {
         base="kubernetes-base",
         files=(FILES / "kubernetes_files",),
     ),
+    # A machine as it comes, for roles to prepare: the older Debian. Docker keeps its layers there.
+    Engine.NONE: Kind(packages=(), storage="/var/lib/docker", base="bare-base", suite="bookworm"),
 }

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from lab.engines import Kind
 
-SUITE = "trixie"
-
 # Nodes have no way out, so all they will need is in the base, the engine's own packages among it.
 # What runs containers is named with what it only recommends: minimal systems install no
 # recommendations.
@@ -51,7 +49,7 @@ def bootstrap(mirror: str, target: Path, kind: Kind, apt_options: Iterable[str] 
         # A base that is half written after a crash is thrown away, so nothing needs to be flushed.
         "--dpkgopt=force-unsafe-io",
         *(f"--aptopt={option}" for option in apt_options),
-        *(SUITE, str(target), mirror),
+        *(kind.suite, str(target), mirror),
     ]
 
 
@@ -59,7 +57,7 @@ def identity(folders: Iterable[Path], kind: Kind, architecture: str) -> str:
     """Twelve digits that change when anything of the recipe changes."""
     packages = (*PACKAGES, *kind.packages)
     digest = hashlib.sha256(
-        repr((SUITE, packages, LEFT_OUT, MASKED, kind.role, architecture)).encode()
+        repr((kind.suite, packages, LEFT_OUT, MASKED, kind.role, architecture)).encode()
     )
     for folder in folders:
         for file in sorted(one for one in folder.rglob("*") if one.is_file()):

@@ -1,22 +1,20 @@
 """A way out for lab nodes, which have none: an HTTP proxy on one address of this machine.
 
-    python proxy.py ADDRESS PORT
+    python way_out.py ADDRESS PORT
 
-It is there while the scenario prepares its node with packages of the distribution and of Python,
-and ends by itself when nobody has come for five minutes.
+It is there while roles install packages of the distribution, and ends with the address: when the
+lab is removed.
 """
 
 from __future__ import annotations
 
 import asyncio
+import socket
 import sys
-import time
 from urllib.parse import urlsplit
 
 CHUNK = 64 * 1024
-LONELY = 300.0
-
-_came = [time.monotonic()]  # when somebody came last
+LOOK_AGAIN = 2.0  # seconds
 
 
 async def _pass_on(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
@@ -31,7 +29,6 @@ async def _pass_on(source: asyncio.StreamReader, target: asyncio.StreamWriter) -
 
 
 async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    _came[0] = time.monotonic()
     try:
         head = await reader.readuntil(b"\r\n\r\n")
     except (asyncio.IncompleteReadError, asyncio.LimitOverrunError):
@@ -59,11 +56,21 @@ async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
     await asyncio.gather(_pass_on(reader, up[1]), _pass_on(up[0], writer))
 
 
+def _is_ours(address: str) -> bool:
+    """Whether this machine still has the address."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.bind((address, 0))
+        except OSError:
+            return False
+    return True
+
+
 async def _main(address: str, port: int) -> None:
     server = await asyncio.start_server(_serve, address, port, limit=CHUNK)
     async with server:
-        while time.monotonic() - _came[0] < LONELY:
-            await asyncio.sleep(LONELY / 10)
+        while _is_ours(address):
+            await asyncio.sleep(LOOK_AGAIN)
 
 
 if __name__ == "__main__":
