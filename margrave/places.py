@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from margrave.names import is_label, is_uuid
@@ -28,6 +29,7 @@ class Place:
     deployment: str = ""
 
 
+@lru_cache(maxsize=64)  # each of a commit's thousands is asked for a few times in a row
 def place_of(path: str) -> Place | None:
     """The place of a path, or None for what is no document."""
     found = _DEPLOYMENT.fullmatch(path)

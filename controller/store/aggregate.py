@@ -56,8 +56,8 @@ def settle_all(
 
 def settle_known(
     session: Session, keys: Sequence[int], stands: Mapping[int, Sequence[Stand]], now: datetime
-) -> list[int]:
-    """The same where the newest incarnations are at hand; the keys of those that changed.
+) -> dict[int, Stand]:
+    """The same where the newest incarnations are at hand; what those became that changed, by key.
 
     One statement for all that come to the same, and no mapped object: those that the session
     holds are not brought up to date.
@@ -75,7 +75,7 @@ def settle_known(
         session.connection().execute(
             update(table(Deployment)).where(Deployment.key.in_(some)).values(values)
         )
-    return [key for some in moved.values() for key in some]
+    return {key: stand for stand, some in moved.items() for key in some}
 
 
 def _newest_incarnations(session: Session, keys: Sequence[int]) -> dict[int, list[Stand]]:

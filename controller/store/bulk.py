@@ -120,8 +120,9 @@ def _recordset(into: Table, names: Sequence[str], dialect: Dialect) -> tuple[dic
 
 def _as_json(into: Table, rows: Sequence[Row]) -> tuple[str]:
     nested = {one.name for one in into.columns if isinstance(one.type, JSON)}
+    texts = {key: iter(_texts([row[key] for row in rows])) for key in nested & rows[0].keys()}
     plain = [
-        {key: _text(one) if key in nested else one for key, one in row.items()} for row in rows
+        {key: next(texts[key]) if key in texts else one for key, one in row.items()} for row in rows
     ]
     return (json.dumps(plain, default=_plain),)
 
@@ -148,7 +149,9 @@ def _values(
     pick: Callable[[Row], tuple[Any, ...]] = itemgetter(*names)
     columns: list[Sequence[Any]] = list(zip(*map(pick, rows), strict=True))
     for number, (process, repeating) in enumerate(_processes(into, names, dialect)):
-        if repeating:
+        if process is _text:
+            columns[number] = _texts(columns[number])
+        elif repeating:
             known = {value: process(value) for value in set(columns[number])}
             columns[number] = [known[value] for value in columns[number]]
         elif process is not None:
@@ -172,6 +175,15 @@ def _processes(into: Table, names: tuple[str, ...], dialect: Dialect) -> tuple[A
 
 def _quoted(connection: Connection, names: Sequence[str]) -> str:
     return ", ".join(map(connection.dialect.identifier_preparer.quote, names))
+
+
+def _texts(values: Sequence[Any]) -> list[str | None]:
+    """JSON of each; what is one and the same object in many rows is written once."""
+    known: dict[int, str | None] = {}
+    for value in values:
+        if id(value) not in known:
+            known[id(value)] = _text(value)
+    return [known[id(value)] for value in values]
 
 
 def _text(value: Any) -> str | None:

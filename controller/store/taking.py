@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import select
 
 from controller.store import bulk, deployments, events, fleet, placements
-from controller.store.aggregate import settle_all
+from controller.store.aggregate import Stand, settle_known
+from controller.store.among import among
 from controller.store.columns import table
 from controller.store.documents import OTHER_WANTED, RUNS_ALREADY
 from controller.store.freshness import Moment
@@ -21,29 +22,25 @@ from controller.store.words import EventKind
 from margrave.lifecycle import WORKING, Outcome, State
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from sqlalchemy.orm import Session
 
     from controller.store.documents import Told
 
-CHUNK: Final = 500  # names in one IN (…): databases take a few ten thousand
+CHUNK: Final = 500  # of what is asked for or told at once
 
-_UNSEEN: Final = frozenset({"document", "needs", "extensions"})  # no part of the resource
-_WRITTEN: Final = _UNSEEN | {"parameters", "findings"}
-_KNOWN: Final = (
-    Deployment.key,
-    Deployment.id,
-    Deployment.site,
-    Deployment.revision,
-    Deployment.in_git,
-    Deployment.state,
-    Deployment.name,
-    Deployment.app,
-)
+# What is shown of a row that its document does not say anew; the JSON in it only where it is gone.
+_DEPLOYMENTS: Final = table(Deployment)
+_KEPT: Final = ("parameters", "findings")
+_HEAVY: Final = frozenset({*_KEPT, "document", "needs", "extensions", "search"})
+_STANDING: Final = [one for one in _DEPLOYMENTS.columns if one.name not in _HEAVY]
 # Indexes hold them, and a database writes an index anew for the same value too.
 _SELDOM: Final = ("name", "app")
+
+Place = tuple[str, str]  # site and id
+Row = SimpleNamespace  # of a deployment, by column names; `last_seen` is its site's
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,62 +53,73 @@ class Document:
     told: Told
 
 
-class Known(NamedTuple):
-    """What a row said before."""
-
-    key: int
-    id: str
-    site: str
-    revision: str | None
-    in_git: bool
-    state: State
-    name: str
-    app: str
-
-
 def take(session: Session, documents: Sequence[Document], at: datetime) -> None:
     """Bring the rows in line with these documents, and tell of each."""
     ensure_sites(session, {one.site for one in documents}, at)
-    known = _known(session, documents)
+    rows = _standing(session, {one.deployment for one in documents})
     changed = [
         one
         for one in documents
-        if one.values is not None or _in_git(known.get((one.site, one.deployment)))
+        if one.values is not None or _in_git(rows.get((one.site, one.deployment)))
     ]
-    _write(session, changed, known, at)
-    after = _after(session, changed, known)
-    rows = [after[one.site, one.deployment] for one in changed]
-    placed = _wanted(session, changed, known, after, at)
-    for some in _chunks(row.key for row in rows if row.key in placed or _unsettled(row)):
-        settle_all(session, some, at)
+    before = {place: row.revision for place, row in rows.items()}
+    _write(session, changed, rows, at)
+    new = {one.deployment for one in changed if (one.site, one.deployment) not in before}
+    rows |= _standing(session, new) if new else {}
+    by_key = {rows[one.site, one.deployment].key: one for one in changed}
+    stands = _wanted(session, by_key, before, at)
+    for key, stand in _settle(session, rows.values(), by_key, stands, at).items():
+        one = by_key[key]
+        row = rows[one.site, one.deployment]
+        ended = (row.deleted_at or at) if stand.state is State.DELETED else None
+        vars(row).update(stand._asdict(), updated_at=at, deleted_at=ended)
     session.flush()
-    for pairs in _chunks(zip(changed, (row.key for row in rows), strict=True)):
-        _tell(session, pairs, placed, at)
+    for some in _chunks(changed):
+        _tell(session, some, rows, stands, at)
 
 
 def _tell(
-    session: Session, some: Sequence[tuple[Document, int]], placed: set[int], at: datetime
+    session: Session,
+    some: Sequence[Document],
+    rows: Mapping[Place, Row],
+    placed: Collection[int],
+    at: datetime,
 ) -> None:
     """An event for each deployment; `placed` are the keys of those that have placements."""
     moment = Moment(at)
-    # What was just written need not be read again: only what follows from it.
-    rows = _rows(session, [key for one, key in some if one.values is not None], _WRITTEN)
-    rows |= _rows(session, [key for one, key in some if one.values is None], _UNSEEN)
-    own = placements.of_deployments(session, [key for _, key in some if key in placed], moment)
-    seen = _seen(session, {one.site for one, _ in some})
+    shown = [(one, rows[one.site, one.deployment]) for one in some]
+    own: dict[int, list[dict[str, Any]]] = {}
+    if placed:
+        there = [row.key for _, row in shown if row.key in placed]
+        own = placements.of_deployments(session, there, moment)
     made = []
-    for one, key in some:
-        row = SimpleNamespace(**{**rows[key]._mapping, **(one.values or {})})
-        shown = deployments.shape(row, own.get(key, []), moment.site(seen[one.site]))
-        made.append(events.row(EventKind.DEPLOYMENT, shown, one.site, one.deployment, at))
+    for one, row in shown:
+        resource = deployments.shape(row, own.get(row.key, []), moment.site(row.last_seen))
+        made.append(events.row(EventKind.DEPLOYMENT, resource, one.site, one.deployment, at))
     events.append_all(session, made)
 
 
-def _rows(session: Session, keys: Sequence[int], without: frozenset[str]) -> dict[int, Any]:
-    into = table(Deployment)
-    columns = [one for one in into.columns if one.name not in without]
-    found = session.execute(select(*columns).where(into.c.key.in_(keys))) if keys else ()
-    return {row.key: row for row in found}
+def _settle(
+    session: Session,
+    rows: Iterable[Row],
+    of_key: Collection[int],
+    stands: Mapping[int, Sequence[Stand]],
+    at: datetime,
+) -> dict[int, Stand]:
+    """Bring state and outcome in line with the placements; what they became where they changed.
+
+    Without placements a document that is there is PENDING, and nothing else.
+    """
+    unsettled = [
+        row.key
+        for row in rows
+        if row.key in of_key
+        and (row.key in stands or row.state is not State.PENDING or not row.in_git)
+    ]
+    found: dict[int, Stand] = {}
+    for some in _chunks(unsettled):
+        found |= settle_known(session, some, stands, at)
+    return found
 
 
 def wanted_commits(session: Session, wanted: Mapping[str, str], at: datetime) -> None:
@@ -136,11 +144,6 @@ def with_findings(session: Session, names: Iterable[str]) -> set[str]:
     return found
 
 
-def _seen(session: Session, names: Iterable[str]) -> dict[str, datetime | None]:
-    query = select(Site.name, Site.last_seen).where(Site.name.in_(list(names)))
-    return {row.name: row.last_seen for row in session.execute(query)}
-
-
 def ensure_sites(session: Session, names: Iterable[str], at: datetime) -> None:
     """Rows for sites that only Git knows, so that they can be seen."""
     wanted = sorted(set(names))
@@ -154,48 +157,29 @@ def ensure_sites(session: Session, names: Iterable[str], at: datetime) -> None:
     session.flush()
 
 
-def _known(session: Session, documents: Sequence[Document]) -> dict[tuple[str, str], Known]:
-    found: dict[tuple[str, str], Known] = {}
-    for some in _chunks(sorted({one.deployment for one in documents})):
-        for row in session.execute(select(*_KNOWN).where(Deployment.id.in_(some))):
-            found[row.site, row.id] = Known(*row)
+def _standing(session: Session, ids: Iterable[str]) -> dict[Place, Row]:
+    """The rows of these ids, at whatever sites."""
+    sites = table(Site)
+    query = select(*_STANDING, sites.c.last_seen).join(sites, sites.c.name == _DEPLOYMENTS.c.site)
+    found = {}
+    for some in _chunks(ids):
+        for row in session.execute(query.where(among(session, _DEPLOYMENTS.c.id, some))):
+            found[row.site, row.id] = Row(**row._mapping)
     return found
 
 
-def _after(
-    session: Session,
-    documents: Sequence[Document],
-    known: Mapping[tuple[str, str], Known],
-) -> dict[tuple[str, str], Known]:
-    """What the rows say once they are written; only new ones have to be asked for their keys."""
-    found = _known(session, [one for one in documents if (one.site, one.deployment) not in known])
-    for one in documents:
-        before = known.get((one.site, one.deployment))
-        if before is not None:
-            here = one.values is not None
-            found[one.site, one.deployment] = before._replace(in_git=here)
-    return found
-
-
-def _in_git(row: Known | None) -> bool:
+def _in_git(row: Row | None) -> bool:
     return row is not None and bool(row.in_git)
 
 
-def _unsettled(row: Known) -> bool:
-    """Without placements a document that is there is PENDING, and nothing else."""
-    return row.state is not State.PENDING or not row.in_git
-
-
 def _write(
-    session: Session,
-    documents: Sequence[Document],
-    known: Mapping[tuple[str, str], Known],
-    at: datetime,
+    session: Session, documents: Sequence[Document], rows: Mapping[Place, Row], at: datetime
 ) -> None:
+    """Write what the documents say, into the rows at hand too."""
     new, there, gone = [], [], []
     for one in documents:
         told = one.told
-        row = known.get((one.site, one.deployment))
+        row = rows.get((one.site, one.deployment))
         values = {
             "in_git": one.values is not None,
             "commit": told.commit,
@@ -211,50 +195,63 @@ def _write(
             new.append({**one.values, **values, **fresh, "id": one.deployment, "site": one.site})
         else:
             there.append({**one.values, **values, "deleted_at": None, "key": row.key})
+    known = {row.key: row for row in rows.values()}
     bulk.append(session, Deployment, new)
-    bulk.change(session, Deployment, _changing(there, known.values()), "key")
+    bulk.change(session, Deployment, _changing(there, known), "key")
     bulk.change(session, Deployment, gone, "key")
+    for written in (*there, *gone):
+        vars(known[written["key"]]).update(written)
+    for row in _kept(session, [one["key"] for one in gone]):
+        vars(known[row.key]).update(row._mapping)
     session.expire_all()
 
 
-def _changing(rows: Sequence[dict[str, Any]], known: Iterable[Known]) -> list[dict[str, Any]]:
+def _kept(session: Session, keys: Iterable[int]) -> Iterator[Any]:
+    """What a document that is gone said last, and what is shown all the same."""
+    columns = [_DEPLOYMENTS.c[name] for name in ("key", *_KEPT)]
+    for some in _chunks(keys):
+        query = select(*columns).where(among(session, _DEPLOYMENTS.c.key, some))
+        yield from session.execute(query)
+
+
+def _changing(rows: Sequence[dict[str, Any]], known: Mapping[int, Row]) -> list[dict[str, Any]]:
     """The rows without those indexed columns that no row changes."""
-    before = {row.key: row for row in known}
     same = {
         name
         for name in _SELDOM
-        if all(row[name] == getattr(before[row["key"]], name) for row in rows)
+        if all(row[name] == getattr(known[row["key"]], name) for row in rows)
     }
     return [{name: value for name, value in row.items() if name not in same} for row in rows]
 
 
 def _wanted(
     session: Session,
-    documents: Sequence[Document],
-    known: Mapping[tuple[str, str], Known],
-    after: Mapping[tuple[str, str], Known],
+    of_key: Mapping[int, Document],
+    before: Mapping[Place, str | None],
     at: datetime,
-) -> set[int]:
+) -> dict[int, list[Stand]]:
     """Another revision is wanted, or none any more: the outcome is open until the runner tells.
 
     Where that revision already runs there is nothing for a runner to do, and so nothing to tell.
-    The keys of all that have placements.
+    How each that has placements stands afterwards, on each node in its newest incarnation.
     """
-    of_key = {after[one.site, one.deployment].key: one for one in documents}
-    placed: set[int] = set()
+    newest: dict[tuple[int, str], Stand] = {}
     for some in _chunks(of_key):
-        for placement in session.scalars(select(Placement).where(Placement.deployment.in_(some))):
-            placed.add(placement.deployment)
+        query = select(Placement).where(among(session, Placement.deployment, some))
+        for placement in session.scalars(query.order_by(Placement.incarnation)):
             one = of_key[placement.deployment]
-            before = known.get((one.site, one.deployment))
-            if placement.state is State.DELETED:
-                continue
-            if one.values is None:
-                placement.outcome = Outcome.PENDING
-            elif before is None or before.revision != one.values["revision"]:
-                _want(placement, one.values, at)
+            if placement.state is not State.DELETED:
+                if one.values is None:
+                    placement.outcome = Outcome.PENDING
+                elif before.get((one.site, one.deployment)) != one.values["revision"]:
+                    _want(placement, one.values, at)
+            stand = Stand(placement.state, placement.outcome)
+            newest[placement.deployment, placement.node] = stand
         session.flush()
-    return placed
+    found: dict[int, list[Stand]] = {}
+    for (key, _), stand in newest.items():
+        found.setdefault(key, []).append(stand)
+    return found
 
 
 def _want(placement: Placement, values: Mapping[str, Any], at: datetime) -> None:
