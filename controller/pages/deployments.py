@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from controller.api.call import Call
 
-ROWS: Final = "40"  # as many as fit into 30 KB with long names
+ROWS: Final = "36"  # as many as fit into 30 KB with long names and ticks
 FILTERS: Final = ("q", "site", "app", "state", "outcome", "sort")
 SITES_TO_CHOOSE: Final = 30  # more are typed, not chosen from a list
 STEPS: Final = 60  # transitions on a deployment's page; all of them are a page of their own

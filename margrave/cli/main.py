@@ -28,6 +28,8 @@ NOUNS: Final = {
     "lint": ("lint", "check packages, documents and repositories"),
     "login": ("login", "keep a token for a controller"),
     "node": ("node", "edge nodes"),
+    "repository": ("repository", "the deployments repository, and what waits to be merged"),
+    "settings": ("settings", "the configuration that a controller runs with"),
     "site": ("site", "sites and their runners"),
     "source": ("source", "registries the catalogue is read from"),
     "token": ("token", "tokens for people and programs"),

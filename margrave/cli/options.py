@@ -129,6 +129,25 @@ def sites(*, required: bool = False) -> Callable[[F], F]:
     )
 
 
+def limited(function: F) -> F:
+    """`--site` and `--where`, handed in together as `limits` for the body of who may act where."""
+
+    @functools.wraps(function)
+    def with_limits(
+        *args: Any, sites: tuple[str, ...], where: tuple[tuple[str, str], ...], **kwargs: Any
+    ) -> Any:
+        if sites and where:
+            raise click.UsageError("sites are limited by name (--site) or by label (--where)")
+        limits: dict[str, Any] = {"sites": list(sites)} if sites else {}
+        limits |= {"sites": {"matchLabels": dict(where)}} if where else {}
+        return function(*args, limits=limits, **kwargs)
+
+    labelled = click.option(
+        "--where", multiple=True, type=Pair(), help="sites with this label; repeatable"
+    )
+    return labelled(sites()(with_limits))  # type: ignore[return-value]  # as above
+
+
 def sets(function: F) -> F:
     """`--set parameter=value`, as often as needed."""
     return click.option(

@@ -76,6 +76,14 @@ def where(row: Resource) -> object:
     return f"{row.get('site')}/{row.get('node')}" if row.get("node") else row.get("site")
 
 
+def sites_of(row: Resource) -> object:
+    """The sites that a token or a person has: by name, by label, or all."""
+    sites = row.get("sites")
+    if isinstance(sites, Mapping):
+        return "where " + words(sites.get("matchLabels") or sites)
+    return sites if sites else "all"
+
+
 def pick(*names: str) -> Columns:
     """Columns that show fields by their own names."""
     return [(name.rsplit(".", 1)[-1].upper().replace("_", " "), field(name)) for name in names]
@@ -137,6 +145,7 @@ LOOKS: Final[Columns] = [
 ]
 CHECKS: Final[Columns] = pick("name", "ok", "detail", "cure")
 PLAN: Final[Columns] = [
+    *pick("name"),
     ("NODE", where),
     *pick("action", "from", "to", "strategy", "bytes", "why", "waiting"),
 ]
@@ -145,8 +154,12 @@ OPERATIONS: Final[Columns] = [
     ("NODE", where),
     *pick("kind", "state", "phase", "attempt", "started_at", "ended_at"),
 ]
-TOKENS: Final[Columns] = pick("id", "name", "role", "sites", "created_at", "expires_at")
-USERS: Final[Columns] = pick("name", "role", "sites", "created_at")
+TOKENS: Final[Columns] = [
+    *pick("id", "name", "role"),
+    ("SITES", sites_of),
+    *pick("created_at", "expires_at", "last_used_at"),
+]
+USERS: Final[Columns] = [*pick("name", "role"), ("SITES", sites_of), *pick("created_at")]
 
 GOOD: Final = {"INSTALLED", "succeeded", "active", "fresh", "healthy", "install", "yes"}
 BAD: Final = {"FAILED", "failed", "rollback-failed", "offline", "NO", "degraded", "error", "delete"}

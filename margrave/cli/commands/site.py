@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from margrave.cli import tables
+from margrave.cli.commands.site_token import token
 from margrave.cli.options import asks, calls, confirm, follows, labels, naming, shows
 from margrave.cli.paths import at
 from margrave.cli.shape import Noun
@@ -26,6 +27,9 @@ FIELDS = (
 @click.group(cls=Noun)
 def site() -> None:
     """Sites and their runners."""
+
+
+site.add_command(token)
 
 
 @site.command("list")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from margrave.cli import tables
-from margrave.cli.options import Duration, asks, calls, confirm, shows, sites
+from margrave.cli.options import Duration, asks, calls, confirm, limited, shows
 from margrave.cli.paths import at
 from margrave.cli.shape import Noun
 
@@ -28,18 +28,17 @@ def token() -> None:
 @token.command()
 @click.argument("name")
 @click.option("--role", type=ROLES, default="viewer", show_default=True)
-@sites()
+@limited
 @click.option(
     "--expires", type=Duration(), help="how long it holds, such as 720h; for ever if not given"
 )
 @shows
 @calls
 def create(
-    api: Api, out: Output, name: str, role: str, sites: tuple[str, ...], expires: int | None
+    api: Api, out: Output, name: str, role: str, limits: dict[str, Any], expires: int | None
 ) -> None:
     """Make a token; it is shown this once."""
-    body: dict[str, Any] = {"name": name, "role": role}
-    body |= {"sites": list(sites)} if sites else {}
+    body: dict[str, Any] = {"name": name, "role": role, **limits}
     if expires is not None:
         end = datetime.now(UTC) + timedelta(seconds=expires)
         body["expires_at"] = end.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -9,7 +9,7 @@ import click
 
 from margrave.cli import tables
 from margrave.cli.commands.token import ROLES
-from margrave.cli.options import asks, calls, confirm, shows, sites
+from margrave.cli.options import asks, calls, confirm, limited, shows
 from margrave.cli.paths import at
 from margrave.cli.shape import Noun
 from margrave.errors import MargraveError
@@ -37,13 +37,12 @@ def list_(api: Api, out: Output) -> None:
 @user.command()
 @click.argument("name")
 @click.option("--role", type=ROLES, default="viewer", show_default=True)
-@sites()
+@limited
 @shows
 @calls
-def add(api: Api, out: Output, name: str, role: str, sites: tuple[str, ...]) -> None:
+def add(api: Api, out: Output, name: str, role: str, limits: dict[str, Any]) -> None:
     """Add a user; the password is asked for, or read as one line of what is piped in."""
-    body: dict[str, Any] = {"name": name, "role": role, "password": _password()}
-    body |= {"sites": list(sites)} if sites else {}
+    body = {"name": name, "role": role, "password": _password(), **limits}
     _done(out, f"added {name}", api.post(USERS, body))
 
 

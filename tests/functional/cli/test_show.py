@@ -264,3 +264,65 @@ def test_a_verb_sends_what_the_api_takes(
 
     assert run(*words).code == 0
     assert controller.sent(method, path) == [body]
+
+
+@pytest.mark.parametrize(
+    ("words", "method", "path", "body"),
+    [
+        (
+            ("token", "create", "north", "--where", "zone=north"),
+            "POST",
+            "/api/v1/tokens",
+            {"name": "north", "role": "viewer", "sites": {"matchLabels": {"zone": "north"}}},
+        ),
+        (("site", "token", "create", "harbor"), "POST", "/api/v1/sites/harbor/tokens", None),
+        (
+            ("site", "token", "revoke", "harbor", "t1", "--yes"),
+            "DELETE",
+            "/api/v1/sites/harbor/tokens/t1",
+            None,
+        ),
+        (
+            ("repository", "accept", "--commit", "abcdef1", "--yes"),
+            "POST",
+            "/api/v1/repository/accept",
+            {"commit": "abcdef1"},
+        ),
+    ],
+)
+def test_what_guards_the_fleet_is_kept_from_here_too(
+    run: Run,
+    controller: FakeController,
+    words: tuple[str, ...],
+    method: str,
+    path: str,
+    body: object,
+) -> None:
+    """Tokens by label, a runner's tokens, and a main that was rewritten."""
+    controller.on(method, path, 200, {"token": "t"})
+
+    assert run(*words).code == 0
+    assert controller.sent(method, path) == [body]
+
+
+def test_settings_show_what_differs_from_the_defaults(run: Run, controller: FakeController) -> None:
+    """--all shows the rest."""
+    controller.lists(
+        "/api/v1/meta/settings",
+        {"key": "http.bind", "value": "0.0.0.0:8800", "default": False, "about": "where"},
+        {"key": "queue.limit", "value": 1000, "default": True, "about": "how many"},
+    )
+
+    assert "queue.limit" not in run("settings").out
+    assert "queue.limit" in run("settings", "--all").out
+
+
+def test_what_waits_to_be_merged_is_listed(run: Run, controller: FakeController) -> None:
+    """Each branch with the request or the site that it is for."""
+    waiting = {"branch": "margrave/1", "commit": "c" * 40, "request": "r1", "site": None}
+    told = {"own": False, "mode": "branch", "head": "h", "problem": None, "halted": None}
+    controller.on("GET", "/api/v1/repository", 200, {**told, "waiting": [waiting]})
+
+    out = run("repository", "show").out
+    assert "margrave/1" in out
+    assert "branch" in out.splitlines()[0]

@@ -58,7 +58,7 @@ def plan(
 def _judge(out: Output, answers: Sequence[dict[str, Any]]) -> Exit:
     plans = [answer.get("plan", answer) for answer in answers]
     rows = [
-        {"site": site["site"], **node}
+        {"name": site.get("name"), "site": site["site"], **node}
         for one in plans
         for site in one["sites"]
         for node in site["nodes"]
