@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 from waitress.server import create_server
 
+from margrave.secret import Secret
+from runner.settings import Http
 from tests.support.served import ROOT, PretendRunner, Served
 from tests.support.site import World
 
@@ -103,3 +105,34 @@ def test_a_runners_nodes_without_a_controller(runner_socket: Path, tmp_path: Pat
     assert found["_meta"]["hostvars"]["harbor-1.harbor"]["ansible_host"] == "192.0.2.1"
     assert found["_meta"]["hostvars"]["harbor-1.harbor"]["margrave_site"] == "harbor"
     assert "(is the runner running there?)" in missing
+
+
+@pytest.fixture
+def runner_url(tmp_path: Path) -> Iterator[str]:
+    """The address of a site's runner, as who comes from another machine finds it."""
+    public = World(tmp_path, http=Http(token=Secret("of the runner"))).runner.public.wsgi_app
+
+    def from_elsewhere(environ: dict[str, Any], start: Any) -> Any:
+        return public({**environ, "REMOTE_ADDR": "192.0.2.200"}, start)
+
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = create_server(from_elsewhere, sockets=[listener], threads=2)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    server.close()
+    thread.join(10)
+
+
+def test_a_runners_nodes_from_another_machine(runner_url: str, tmp_path: Path) -> None:
+    """Its address and its token are enough; without the token nobody is told."""
+    source = tmp_path / "harbor.margrave.yml"
+    source.write_text(json.dumps({"plugin": "margrave.edge.fleet", "source": "runner"}))
+
+    found, said = _listed(source, MARGRAVE_URL=runner_url, MARGRAVE_TOKEN="of the runner")
+    nothing, refused = _listed(source, MARGRAVE_URL=runner_url, MARGRAVE_TOKEN="guessed")
+
+    assert found["harbor"]["hosts"] == ["harbor-1.harbor", "harbor-2.harbor"], said
+    assert found["_meta"]["hostvars"]["harbor-2.harbor"]["ansible_host"] == "192.0.2.2"
+    assert "harbor" not in nothing
+    assert "the runner answered 401: the token is not valid" in refused
