@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from flask import Blueprint, Flask
 
-from controller import git_endpoint, pages
+from controller import git_endpoint, measures, pages
 from controller.access.limiter import Limiter
 from controller.admission import Admission
 from controller.api import ROUTES, guard, logged, meta, problems, routes, schemas, transport
@@ -126,4 +126,5 @@ def _webhook(parts: Parts, chores: Chores | None) -> Blueprint:
         remote = parts.settings.git.remote
         return [*([remote] if remote else []), *parts.catalog.urls().values()]
 
-    return door(parts.settings.hooks.secrets, followed, "main", look)
+    count = measures.WEBHOOKS.add
+    return door(parts.settings.hooks.secrets, followed, "main", look, count=count)

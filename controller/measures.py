@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from bisect import bisect_left
+from collections import Counter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
@@ -14,21 +15,23 @@ if TYPE_CHECKING:
 Labels = tuple[str, ...]
 
 BOUNDS: Final = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 120.0)  # seconds
+LONG: Final = (1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3600.0)  # what nodes and people need
 
 
 class Times:
     """How often something was done, by its labels, and how long it took."""
 
-    def __init__(self, names: Labels) -> None:
+    def __init__(self, names: Labels = (), bounds: tuple[float, ...] = BOUNDS) -> None:
         self.names = names
+        self._bounds = bounds
         self._lock = threading.Lock()
         self._found: dict[Labels, tuple[list[int], float]] = {}
 
     def add(self, labels: Labels, seconds: float) -> None:
         """Once more."""
         with self._lock:
-            counts, total = self._found.get(labels, ([0] * (len(BOUNDS) + 1), 0.0))
-            counts[bisect_left(BOUNDS, seconds)] += 1
+            counts, total = self._found.get(labels, ([0] * (len(self._bounds) + 1), 0.0))
+            counts[bisect_left(self._bounds, seconds)] += 1
             self._found[labels] = (counts, total + seconds)
 
     @contextmanager
@@ -53,7 +56,7 @@ class Times:
         made = []
         for labels, (counts, total) in self._copy():
             named, so_far = dict(zip(self.names, labels, strict=True)), 0
-            for bound, count in zip((*map(str, BOUNDS), "+Inf"), counts, strict=True):
+            for bound, count in zip((*map(str, self._bounds), "+Inf"), counts, strict=True):
                 so_far += count
                 made.append(("_bucket", {**named, "le": bound}, float(so_far)))
             made += [("_sum", named, total), ("_count", named, float(so_far))]
@@ -65,4 +68,28 @@ class Times:
                     sorted(self._found.items())]  # fmt: skip
 
 
+class Counts:
+    """How often something happened, by its labels."""
+
+    def __init__(self, names: Labels) -> None:
+        self.names = names
+        self._lock = threading.Lock()
+        self._found: Counter[Labels] = Counter()
+
+    def add(self, *labels: str) -> None:
+        """Once more."""
+        with self._lock:
+            self._found[labels] += 1
+
+    def counts(self) -> list[tuple[dict[str, str], float]]:
+        """How often, by labels."""
+        with self._lock:
+            found = sorted(self._found.items())
+        return [(dict(zip(self.names, labels, strict=True)), float(n)) for labels, n in found]
+
+
 GIT: Final = Times(("op", "result"))  # requests to the outside remote
+OPERATIONS: Final = Times(("type",), LONG)  # calls on nodes, as their runners timed them
+QUEUE: Final = Times((), LONG)  # from when a request was accepted until it was taken out
+LAG: Final = Times((), LONG)  # from when something happened at a site until it was stored here
+WEBHOOKS: Final = Counts(("provider", "result"))

@@ -40,7 +40,9 @@ GIT: Final = Family("git_requests_total", "Looks at the repository.", ("op", "re
 GIT_SECONDS: Final = Family(
     "git_request_duration_seconds", "One look at the repository.", ("op",), histogram=True
 )
-WEBHOOKS: Final = Family("webhook_requests_total", "Deliveries at the door.", ("result",))
+WEBHOOKS: Final = Family(
+    "webhook_requests_total", "Deliveries at the door, by forge.", ("provider", "result")
+)
 BEATS: Final = Family("beacon_requests_total", "Beats of beacons.", ("result",))
 TICKS: Final = Family(
     "reconcile_duration_seconds", "One walk through the steps of a tick.", histogram=True

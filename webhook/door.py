@@ -91,13 +91,14 @@ def door(
     sink: Callable[[Push], None],
     now: Callable[[], float] = time.time,
     deliveries: Deliveries | None = None,
-    count: Callable[[str], None] = lambda _: None,
+    count: Callable[[str, str], None] = lambda _forge, _result: None,
 ) -> Blueprint:
     """A blueprint with POST /hooks/git that calls the sink once per push to the branch.
 
     `secrets` are all valid at once (rotation needs two); a callable is asked at each delivery.
     Without a secret every delivery is refused. What was taken is found in `deliveries` by its id.
-    `count` hears of each answer: accepted, duplicate, ignored, pong or refused.
+    `count` hears of each delivery whose it seems to be (the forge's name, or unknown), and of the
+    answer: accepted, duplicate, ignored, pong or refused.
     """
     ask = secrets if callable(secrets) else lambda: secrets
     follow = repositories if callable(repositories) else lambda: repositories
@@ -106,12 +107,15 @@ def door(
 
     @blueprint.post("/hooks/git")
     def take() -> Response:
+        whose = "unknown"
         try:
-            status, body = inside.take(_delivery(inside.now()))
+            came = _delivery(inside.now())
+            whose = next((one.name for one in FORGES if one.recognised(came)), whose)
+            status, body = inside.take(came)
         except Turned as turned:
-            count("refused")
+            count(whose, "refused")
             return answer(turned)
-        count(body["status"])
+        count(whose, body["status"])
         response = jsonify(body)
         response.status_code = status
         return response

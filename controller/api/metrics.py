@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 import margrave
 from controller import measures
+from controller.api.families import FAMILIES, PREFIX
+from controller.measures import Counts, Times
 from controller.publish import trunk
 from controller.store import (
     commands,
@@ -20,14 +23,15 @@ from controller.store import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
-    from controller.measures import Times
     from controller.parts import Parts
     from controller.store import Session
     from controller.store.freshness import Moment
 
 Sample = tuple[dict[str, str], float]
+Samples = Iterable[Sample] | Times | Counts
+Found = tuple[str, Samples]  # a family's name, and what there is of it
 
 MOST: Final = 100_000  # sites and nodes: their labels are bounded by what exists
 ENDED: Final = ("succeeded", "failed", "cancelled")
@@ -35,103 +39,96 @@ _ESCAPES: Final = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
 
 def text(parts: Parts) -> str:
-    """All metrics; labels are only what is bounded: sites, states, outcomes, kinds."""
+    """All metrics, in the order of their table."""
     with parts.store.session() as session:
-        families = (*_fleet(session, parts.moment()), *_work(session), *_reports(session))
-        halted = trunk.halt(session) is not None
-    version = [({"version": margrave.__version__}, 1.0)]
-    own = (
-        _gauge("build_info", "Which version runs", version),
-        _gauge("sse_clients", "Streams of events that are open", [({}, parts.broker.clients)]),
-    )
-    return "".join((*own, *_git(parts, halted), *families))
+        found = {
+            **dict(_process(parts, halted=trunk.halt(session) is not None)),
+            **dict(_fleet(session, parts.moment())),
+            **dict(_work(session)),
+            **dict(_reports(session)),
+        }
+    lines: list[str] = []
+    for family in FAMILIES:
+        full, samples = f"{PREFIX}{family.name}", found.pop(family.name)
+        lines += [f"# HELP {full} {family.says}", f"# TYPE {full} {family.kind}"]
+        if isinstance(samples, Times) and family.kind == "histogram":
+            buckets = samples.buckets()
+            lines += [_sample(f"{full}{end}", labels, value) for end, labels, value in buckets]
+            continue
+        some = samples.counts() if isinstance(samples, Times | Counts) else samples
+        lines += [_sample(full, labels, value) for labels, value in some]
+    assert not found, f"not in the table: {', '.join(found)}"
+    return "\n".join(lines) + "\n"
 
 
-def _git(parts: Parts, halted: bool) -> Iterator[str]:
-    away = float(bool(parts.publisher.problem))
-    yield _gauge("git_unreachable", "Whether the remote did not answer the last time", [({}, away)])
-    yield _gauge("git_halted", "Whether main was rewritten and waits to be accepted",
-                 [({}, float(halted))])  # fmt: skip
-    counts = measures.GIT.counts()
-    yield _counter("git_requests_total", "Requests to the remote by their end", counts)
-    says = "How long requests to the remote took"
-    yield _histogram("git_request_duration_seconds", says, measures.GIT)
+def _process(parts: Parts, *, halted: bool) -> Iterator[Found]:
+    in_use, open_ = parts.store.connections()
+    yield "build_info", [({"version": margrave.__version__}, 1.0)]
+    yield "sse_clients", [({}, parts.broker.clients)]
+    yield "db_connections_in_use", [({}, in_use)]
+    yield "db_connections_open", [({}, open_)]
+    yield "git_unreachable", [({}, bool(parts.publisher.problem))]
+    yield "git_halted", [({}, halted)]
+    yield "git_requests_total", measures.GIT
+    yield "git_request_duration_seconds", measures.GIT
+    yield "webhook_requests_total", measures.WEBHOOKS
+    yield "operation_duration_seconds", measures.OPERATIONS
+    yield "queue_wait_seconds", measures.QUEUE
+    yield "callback_lag_seconds", measures.LAG
 
 
-def _fleet(session: Session, moment: Moment) -> Iterator[str]:
+def _fleet(session: Session, moment: Moment) -> Iterator[Found]:
     sites = [site for _, site in fleet.sites(session, moment, after=None, limit=MOST)]
     seen = [
         ({"site": site["name"]}, datetime.fromisoformat(site["last_seen"]).timestamp())
         for site in sites
         if site["last_seen"]
     ]
-    yield _gauge("site_last_seen_timestamp_seconds", "When a site was last heard of", seen)
+    yield "site_last_seen_timestamp_seconds", seen
     fresh = [({"site": site["name"]}, float(site["freshness"] == "fresh")) for site in sites]
-    yield _gauge("site_fresh", "Whether a site's runner is heard of", fresh)
+    yield "site_fresh", fresh
     counted: dict[tuple[str, str], float] = {}
     for _, node in fleet.nodes(session, moment, limit=MOST):
         key = (str(node["site"]), str(node["status"]))
         counted[key] = counted.get(key, 0) + 1
     nodes = [({"site": site, "status": status}, n) for (site, status), n in counted.items()]
-    yield _gauge("node_status", "Nodes by site and status", nodes)
+    yield "node_status", nodes
+    since = deployments.pending_since(session)
+    ages = [({"site": one}, (moment.now - at).total_seconds()) for one, at in since.items()]
+    yield "site_desired_revision_age_seconds", ages
 
 
-def _work(session: Session) -> Iterator[str]:
+def _work(session: Session) -> Iterator[Found]:
     found = [
         ({"site": site, "state": state, "outcome": outcome}, number)
         for (site, state, outcome), number in deployments.by_state(session).items()
     ]
-    yield _gauge("deployments", "Deployments by site, state and outcome", found)
+    yield "deployments", found
     results = operations.by_result(session)
     ended = [
         ({"type": kind, "result": state, "error_class": error}, number)
         for (kind, state, error), number in results.items()
         if state in ENDED
     ]
-    yield _counter("operations_total", "Operations that ended", ended)
-    active = sum(number for (_, state, _), number in results.items() if state not in ENDED)
-    yield _gauge("operations_active", "Operations that run or wait", [({}, active)])
+    yield "operations_total", ended
+    open_ = {key: number for key, number in results.items() if key[1] not in ENDED}
+    yield "operations_active", [({}, sum(open_.values()))]
+    waiting = sum(number for (_, state, _), number in open_.items() if state == "waiting")
+    yield "operations_queued", [({}, waiting)]
     moved = history.transitions_by_target(session)
-    to = [({"to": state}, number) for state, number in moved.items()]
-    yield _counter("placement_transitions_total", "Transitions by the state they led to", to)
-    back = moved.get("ROLLINGBACK", 0)
-    yield _counter("rollbacks_total", "Times that a placement went back", [({}, back)])
-    queued = queue.waiting(session)
-    yield _gauge("requests_queued", "Requests that wait to be published", [({}, queued)])
+    yield "placement_transitions_total", [({"to": state}, n) for state, n in moved.items()]
+    yield "rollbacks_total", [({}, moved.get("ROLLINGBACK", 0))]
+    yield "requests_queued", [({}, queue.waiting(session))]
 
 
-def _reports(session: Session) -> Iterator[str]:
-    odd, rejected = history.irregular(session), reports.rejected(session)
-    yield _counter("irregular_transitions_total", "Transitions outside the table", [({}, odd)])
-    yield _counter("rejected_reports_total", "Events that were unreadable", [({}, rejected)])
-    waiting = commands.open_commands(session)
-    yield _gauge("commands_pending", "Commands that wait for their runners", [({}, waiting)])
-    yield _counter("events_total", "Events stored", [({}, events.newest_id(session))])
-
-
-def _gauge(name: str, says: str, samples: Iterable[Sample]) -> str:
-    return _family(name, "gauge", says, samples)
-
-
-def _counter(name: str, says: str, samples: Iterable[Sample]) -> str:
-    return _family(name, "counter", says, samples)
-
-
-def _histogram(name: str, says: str, times: Times) -> str:
-    full = f"margrave_{name}"
-    lines = [f"# HELP {full} {says}", f"# TYPE {full} histogram"]
-    lines += [_sample(f"{full}{end}", labels, value) for end, labels, value in times.buckets()]
-    return "\n".join(lines) + "\n"
+def _reports(session: Session) -> Iterator[Found]:
+    yield "irregular_transitions_total", [({}, history.irregular(session))]
+    yield "rejected_reports_total", [({}, reports.rejected(session))]
+    yield "commands_pending", [({}, commands.open_commands(session))]
+    yield "events_total", [({}, events.newest_id(session))]
 
 
 def _sample(full: str, labels: dict[str, str], value: float) -> str:
     inner = ",".join(f'{key}="{word.translate(_ESCAPES)}"' for key, word in labels.items())
     number = f"{float(value):.17g}"
     return f"{full}{{{inner}}} {number}" if inner else f"{full} {number}"
-
-
-def _family(name: str, kind: str, says: str, samples: Iterable[Sample]) -> str:
-    full = f"margrave_{name}"
-    lines = [f"# HELP {full} {says}", f"# TYPE {full} {kind}"]
-    lines += [_sample(full, labels, value) for labels, value in samples]
-    return "\n".join(lines) + "\n"

@@ -7,6 +7,7 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
+from controller import measures
 from controller.logs import working_for
 from controller.publish.delays import Delays
 from controller.publish.images import Images
@@ -132,6 +133,8 @@ class Publisher:
                     return False
                 now = self._clock()
                 requests.move(session, request["id"], RequestState.PUBLISHING, now)
+            if not request["tried"]:
+                measures.QUEUE.add((), max(0.0, (now - request["created_at"]).total_seconds()))
             with working_for(request["trace"]):
                 self._settle(request)
             return True

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
+from controller import measures
 from controller.reports import placed
 from controller.reports.messages import EventKind, LogData, OperationData, Time
 from controller.reports.placed import Told
@@ -65,6 +66,8 @@ class Intake:
                 told.undo({})
                 _work(line, told, read, careful=True)
             reports.advance(session, line, following + len(news), told.now)
+        if read and read[-1].at is not None:  # of those that came together the newest tells
+            measures.LAG.add((), max(0.0, (told.now - read[-1].at).total_seconds()))
         return following + len(news) - 1
 
     def _told(self, session: Session, line: Line) -> Told:

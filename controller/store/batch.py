@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from sqlalchemy import select
 
+from controller import measures
 from controller.store import bulk, deployments, events, operations, placements, totals
 from controller.store.aggregate import Stand, settle_known
 from controller.store.freshness import freshness
@@ -154,6 +155,8 @@ class Page:
         before, row = self.operation(operation_id), Row(**values, uuid=key.id)
         if row.state in ENDED and (before is None or before.state not in ENDED):
             self._totals[Counted.OPERATION, operations.label(row)] += 1
+            if row.started_at and row.ended_at:
+                self._took.append((row.kind.value, (row.ended_at - row.started_at).total_seconds()))
         self._operations[operation_id] = row
         self._operated[operation_id] = values
         return operations.shape(row, key.id)
@@ -182,12 +185,15 @@ class Page:
         bulk.append(self.session, History, self._history)
         events.append_all(self.session, self._events)
         totals.add(self.session, self._totals)
+        for kind, seconds in self._took:
+            measures.OPERATIONS.add((kind,), max(0.0, seconds))
         self._clean()
 
     def _clean(self) -> None:
         self._placements: dict[tuple[int, str, int], dict[str, Any]] = {}
         self._operated: dict[str, dict[str, Any]] = {}
         self._totals: Counter[tuple[Counted, str]] = Counter()
+        self._took: list[tuple[str, float]] = []  # operations that ended: kind and seconds
         self._events = []
         self._history = []
         self._logs = []

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 from sqlalchemy import bindparam, func, select
 
 from controller.store import finding, placements
-from controller.store.columns import table
+from controller.store.columns import Utc, table
 from controller.store.finding import Sort as Sort
 from controller.store.finding import Wanted as Wanted
 from controller.store.freshness import overall
-from controller.store.models import Deployment, Site
+from controller.store.models import Deployment, Request, Site
 from controller.store.shapes import stamp
 from margrave.lifecycle import Freshness, Outcome, State
 
@@ -189,6 +189,19 @@ def by_state(session: Session) -> dict[tuple[str, str, str], int]:
         (site, state.value, outcome.value): number
         for site, state, outcome, number in session.execute(query.group_by(*columns))
     }
+
+
+def pending_since(session: Session) -> dict[str, datetime]:
+    """For each site with something that is wanted and does not run yet: since when, at most."""
+    asked = func.coalesce(Request.ended_at, Deployment.updated_at, type_=Utc())
+    query = (
+        select(Deployment.site, func.min(asked, type_=Utc()).label("since"))
+        .outerjoin(Request, Request.id == Deployment.request)
+        .where(Deployment.outcome == Outcome.PENDING, Deployment.in_git)
+        .group_by(Deployment.site)
+        .order_by(Deployment.site)
+    )
+    return {row.site: row.since for row in session.execute(query)}
 
 
 def rows(session: Session, keys: Collection[int]) -> list[Any]:

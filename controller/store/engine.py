@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from sqlalchemy import create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.orm import Session
+from sqlalchemy.pool import QueuePool
 
 from controller.store import copying, outages, schema, space
 from controller.store.sharing import Alone, Shared
@@ -87,6 +88,12 @@ class Store:
         """Do something that only one controller does at a time; Unreachable after a long wait."""
         with outages.told(), self._sharing.alone(what):
             yield
+
+    def connections(self) -> tuple[int, int]:
+        """Connections that are in use, and those that are open."""
+        pool = self._engine.pool
+        assert isinstance(pool, QueuePool)
+        return pool.checkedout(), pool.checkedout() + pool.checkedin()
 
     def leads(self) -> bool:
         """Whether this process does what has to be done once for all controllers."""

@@ -136,6 +136,7 @@ def as_work(session: Session, row: Request) -> dict[str, Any]:
         "reason": row.reason,
         "trace": row.trace,
         "tried": row.error is not None,
+        "created_at": row.created_at,
         "deployments": _concerned(session, [row.number]).get(row.number, []),
     }
 

@@ -93,7 +93,7 @@ def build(
             lambda _: work.git.hint(),
             lambda: clock().timestamp(),
             deliveries,
-            lambda result: ground.instruments.count(WEBHOOKS, result),
+            lambda forge, result: ground.instruments.count(WEBHOOKS, forge, result),
         ),
         hooks.lookup(deliveries, lambda: work.looked_at, status, token),
         beats.door(
