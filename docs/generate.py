@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, get_args
 
@@ -11,7 +12,7 @@ import click
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from controller.api import ROUTES, openapi
+from controller.api import ROUTES, families, openapi
 from controller.api.meta import DOORS
 from controller.api.schemas import schemas
 from controller.settings import ControllerSettings
@@ -20,7 +21,11 @@ from margrave.cli.main import root
 from margrave.error_classes import POLICY
 from margrave.lifecycle import OUTCOME_ORDER, STATE_ORDER, TRANSITIONS, State, margo_word
 from margrave.schemas import text_of, types_of
+from runner import instruments
+from runner.ports import NodeStatus
 from runner.settings import RunnerSettings
+from runner.store import Store
+from runner.web.status import Status
 
 HERE = Path(__file__).parent / "reference"
 SCHEMAS = Path(__file__).parents[1] / "schemas"
@@ -184,12 +189,65 @@ OpenAPI 3.1 description that each controller serves at `/openapi.json`. A refusa
 """
 
 
+def metrics() -> str:
+    """What can be asked of each process at /metrics, as a page."""
+    ours = "\n".join(
+        _metric(families.PREFIX + one.name, one.kind, one.labels, one.says)
+        for one in families.FAMILIES
+    )
+    return f"""# Metrics
+
+Written from the tables in `controller/api/families.py` and `runner/instruments.py` and from what a
+runner answers; a test fails when they differ. All are in Prometheus' text format. Labels are
+bounded: sites, states, kinds and classes of error, never a commit, an operation or an application.
+What a process counts itself begins anew with it; what the database counts goes on.
+
+## The controller
+
+`GET /metrics`, with a viewer's token or from loopback. Of several controllers on one database each
+tells what it took in itself (durations, waits, deliveries, requests to Git); the rest is the same.
+
+| metric | kind | labels | what it says |
+|---|---|---|---|
+{ours}
+
+## A site's runner
+
+`GET /metrics`, with `http.token` or from loopback.
+
+| metric | kind | labels | what it says |
+|---|---|---|---|
+{chr(10).join(_of_runner())}
+"""
+
+
+def _of_runner() -> Iterator[str]:
+    """Rows of what a runner answers that has just begun; labels of what it has not counted yet."""
+    labels = {instruments.PREFIX + one.name: one.labels for one in instruments.FAMILIES}
+    with tempfile.TemporaryDirectory() as folder:
+        status = Status("site", Store(Path(folder)), lambda _: NodeStatus.ACTIVE)
+        lines = status.metrics().splitlines()
+    for number, line in enumerate(lines):
+        if not line.startswith("# HELP "):
+            continue
+        _, _, name, says = line.split(" ", 3)
+        kind = lines[number + 1].rpartition(" ")[2]
+        sample = next((one for one in lines if one.startswith(name + "{")), "")
+        own = [part.partition("=")[0] for part in sample.partition("{")[2].split(",") if sample]
+        yield _metric(name, kind, labels.get(name, own), says.rstrip("."))
+
+
+def _metric(name: str, kind: str, labels: Iterable[str], says: str) -> str:
+    return f"| `{name}` | {kind} | {', '.join(labels)} | {_cell(says)} |"
+
+
 PAGES = {
     "states.md": states,
     "errors.md": errors,
     "configuration.md": configuration,
     "commands.md": commands,
     "api.md": api,
+    "metrics.md": metrics,
 }
 
 
