@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import sys
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 FORMATS: Final = ("table", "json", "yaml", "name")
 # A column that has to give way keeps this much, or what it needs.
 NARROW: Final = 12
+# The column that explains a row: words for people, which no cut leaves of any use.
+WHY: Final = "WHY"
 
 
 def lively(stream: Any = None) -> bool:
@@ -62,7 +65,7 @@ class Output:
             return
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
         head = [name for name, _ in columns]
-        click.echo(aligned(head, cells, colours=lively(), width=width), nl=False)
+        click.echo(_whole(head, cells, lively(), width), nl=False)
 
     def list(self, page: dict[str, Any], columns: tables.Columns, none: str = "") -> None:
         """A list as `{items, next}` or as a table."""
@@ -101,6 +104,24 @@ def names(value: Any) -> list[str]:
         return [f"{value['site']}/{value['name']}"]
     found = value.get("id") or value.get("name")
     return [str(found)] if found else []
+
+
+def _whole(
+    head: Sequence[str], cells: Sequence[Sequence[str]], colours: bool, width: int | None
+) -> str:
+    """The table; where it is too wide, what explains a row stands below it, whole."""
+    needed = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
+    if width is None or WHY not in head or sum(needed) + 2 * (len(head) - 1) <= width:
+        return aligned(head, cells, colours=colours, width=width)
+    why = list(head).index(WHY)
+    rest = [[text for at, text in enumerate(row) if at != why] for row in (head, *cells)]
+    lines = aligned(rest[0], rest[1:], colours=colours, width=width).splitlines(keepends=True)
+    found = [lines[0]]
+    for line, row in zip(lines[1:], cells, strict=True):
+        found.append(line)
+        if row[why] != "-":
+            found += [f"    {part}\n" for part in textwrap.wrap(row[why], max(width - 4, 20))]
+    return "".join(found)
 
 
 def aligned(

@@ -71,6 +71,20 @@ def step_reason(row: Resource) -> object:
     return trouble(row) if row.get("to") == "FAILED" else row.get("reason")
 
 
+def held(row: Resource) -> object:
+    """What keeps a site from working, the gravest first, with its reason."""
+    for word in ("halted", "locked", "paused"):
+        if isinstance(found := row.get(word), Mapping):
+            return f"{word}: {found.get('reason') or 'no reason given'}"
+    return None
+
+
+def applied(row: Resource) -> object:
+    """The commit that a site has applied, marked while it wants another one."""
+    found = short("applied_commit")(row)
+    return f"{found}…" if found and row.get("wanted_commit") != row.get("applied_commit") else found
+
+
 def where(row: Resource) -> object:
     """A node with its site."""
     return f"{row.get('site')}/{row.get('node')}" if row.get("node") else row.get("site")
@@ -89,6 +103,18 @@ def pick(*names: str) -> Columns:
     return [(name.rsplit(".", 1)[-1].upper().replace("_", " "), field(name)) for name in names]
 
 
+def fetches(row: Resource) -> object:
+    """Bytes as people read them."""
+    number = row.get("bytes")
+    if not isinstance(number, int | float):
+        return None
+    for unit in ("B", "KiB", "MiB"):
+        if number < 1024:
+            return f"{number:.0f} {unit}"
+        number /= 1024
+    return f"{number:.1f} GiB"
+
+
 def _step(row: Resource) -> object:
     return f"{row.get('from') or '-'} > {row.get('to')}"
 
@@ -102,7 +128,9 @@ DEPLOYMENTS: Final[Columns] = [
 PLACEMENTS: Final[Columns] = [
     ("NODE", where),
     ("STATE", state),
-    *pick("outcome", "version", "wanted_version", "health", "attempt"),
+    *pick("outcome", "version"),
+    ("WANTED", field("wanted_version")),
+    *pick("health", "attempt"),
     ("SINCE", field("since")),
     ("WHY", trouble),
 ]
@@ -116,10 +144,9 @@ HISTORY: Final[Columns] = [
 APPS: Final[Columns] = [*pick("id", "name", "version", "versions", "source"),
     ("FINDINGS", lambda row: len(row.get("findings") or []) or None)]  # fmt: skip
 SITES: Final[Columns] = [
-    *pick("name", "freshness", "nodes", "deployments", "paused", "locked"),
-    ("HALTED", field("halted.reason")),
-    ("APPLIED", short("applied_commit")),
-    ("WANTED", short("wanted_commit")),
+    *pick("name", "freshness", "nodes", "deployments"),
+    ("HELD", held),
+    ("APPLIED", applied),
     *pick("last_seen"),
 ]
 NODES: Final[Columns] = [
@@ -147,7 +174,10 @@ CHECKS: Final[Columns] = pick("name", "ok", "detail", "cure")
 PLAN: Final[Columns] = [
     *pick("name"),
     ("NODE", where),
-    *pick("action", "from", "to", "strategy", "bytes", "why", "waiting"),
+    *pick("action", "from", "to"),
+    ("BATCH", field("strategy.batch")),
+    ("FETCHES", fetches),
+    *pick("why", "waiting"),
 ]
 OPERATIONS: Final[Columns] = [
     ("ID", short("id")),

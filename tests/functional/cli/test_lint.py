@@ -58,6 +58,7 @@ def test_what_is_good_is_done(run: Run, repository: Path, registry: Path) -> Non
 
     assert (ran.code, ran.json) == (0, {"findings": []})
     assert run("lint", str(repository)).out == "good\n"
+    assert run("app", "lint", str(registry)).out == "good\n"
 
 
 def test_an_error_fails_and_a_warning_does_not(run: Run, repository: Path) -> None:

@@ -1,0 +1,185 @@
+"""What each command prints, held against what was looked at: `tests/golden/cli`.
+
+`GOLDEN=write python -m pytest tests/functional/cli/test_golden.py` writes them anew; read
+the difference before it is kept.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from tests.functional.cli import fleet
+from tests.unit.cli.test_help import VERBS
+
+if TYPE_CHECKING:
+    from tests.functional.cli.conftest import FakeController, Run
+
+ROOT: Final = Path(__file__).parents[3]
+GOLDEN: Final = ROOT / "tests/golden/cli"
+WIDTH: Final = "100"
+ALL: Final = ("table", "json", "yaml", "name")
+EYES: Final = ("table", "json")
+
+# How each command is called here, and in which forms it is looked at.
+CASES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
+    "app list": ("", ALL),
+    "app show": ("storefront@1.1.0", ALL),
+    "app sync": ("apps", EYES),
+    "audit list": ("", ALL),
+    "audit verify": ("", EYES),
+    "deploy": ("storefront@1.1.0 --site harbor --set greeting=hi", ALL),
+    "deployment cancel": ("storefront", EYES),
+    "deployment create": ("storefront@1.1.0 --site yard --name shop", EYES),
+    "deployment delete": ("storefront --yes", EYES),
+    "deployment explain": ("storefront", EYES),
+    "deployment history": ("storefront", ALL),
+    "deployment list": ("", ALL),
+    "deployment logs": ("storefront", ("table",)),
+    "deployment plan": ("storefront --version 1.1.0", EYES),
+    "deployment release": ("storefront", EYES),
+    "deployment retry": ("storefront", EYES),
+    "deployment rollback": ("storefront --to 1.0.0", EYES),
+    "deployment show": ("storefront", ALL),
+    "deployment update": ("storefront --version 1.1.0", EYES),
+    "node drain": ("harbor-1 --yes", EYES),
+    "node list": ("", ALL),
+    "node show": ("harbor/harbor-1", ALL),
+    "node undrain": ("harbor-1", EYES),
+    "repository accept": ("--commit 3f9c2d41e5a0 --yes", EYES),
+    "repository show": ("", EYES),
+    "settings": ("", ALL),
+    "site accept": ("harbor --commit 3f9c2d41e5a0 --yes", EYES),
+    "site add": ("yard", EYES),
+    "site list": ("", ALL),
+    "site pause": ("harbor --reason stocktaking", EYES),
+    "site reload": ("harbor", EYES),
+    "site remove": ("harbor --yes", ()),
+    "site resume": ("harbor", EYES),
+    "site show": ("harbor", ALL),
+    "site token create": ("harbor", EYES),
+    "site token list": ("harbor", ALL),
+    "site token revoke": ("harbor t1 --yes", ()),
+    "source add": ("apps https://git.example/apps.git", EYES),
+    "source list": ("", ALL),
+    "source remove": ("apps --yes", ()),
+    "token create": ("ci --where zone=shop", EYES),
+    "token list": ("", ALL),
+    "token revoke": ("t1 --yes", ()),
+    "user add": ("ann", EYES),
+    "user change": ("ann --role admin", EYES),
+    "user list": ("", ALL),
+    "user remove": ("ann --yes", ()),
+}
+# What prints what only this machine or this moment knows, and where it is shown instead.
+ELSEWHERE: Final = {
+    "app digest": "test_golden.py",
+    "app lint": "test_lint.py",
+    "completion": "test_contexts.py",
+    "context list": "test_contexts.py",
+    "context remove": "test_contexts.py",
+    "context use": "test_contexts.py",
+    "deployment watch": "test_show.py",
+    "doctor": "test_doctor.py",
+    "lint": "test_lint.py",
+    "login": "test_contexts.py",
+    "node add": "test_node.py",
+    "node remove": "test_node.py",
+    "version": "test_golden.py",
+}
+# A plan that would change something says so with its exit code.
+ENDS: Final = {"deployment plan": 4}
+
+
+def test_each_command_is_looked_at() -> None:
+    """A new command needs its line above, in one table or the other."""
+    assert set(CASES) | set(ELSEWHERE) == set(VERBS)
+    assert not set(CASES) & set(ELSEWHERE)
+    for verb, file in ELSEWHERE.items():
+        words = [f'"{word}"' for word in verb.split()]
+        text = (Path(__file__).parent / file).read_text()
+        assert ", ".join(words) in text or verb in text, f"{file} does not call {verb}"
+
+
+def test_the_version_is_one_line(run: Run) -> None:
+    """`margrave version` needs no controller."""
+    assert run("version").out.count("\n") == 1
+
+
+def test_a_folders_digest_is_that_of_its_content(run: Run, tmp_path: Path) -> None:
+    """`margrave app digest` says the same of a copy, and another of a changed one."""
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "compose.yaml").write_text("services: {}\n")
+    first, second = (run("app", "digest", str(tmp_path / name)).out for name in ("one", "two"))
+    assert first == second
+    (tmp_path / "two/compose.yaml").write_text("services: {web: {}}\n")
+    assert run("app", "digest", str(tmp_path / "two")).out != first
+
+
+@pytest.mark.parametrize("verb", sorted(CASES))
+def test_a_command_prints_what_was_looked_at(
+    run: Run, controller: FakeController, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    """In a terminal of a fixed width without colours, and in each form for programs."""
+    fleet.told(controller)
+    monkeypatch.setenv("COLUMNS", WIDTH)
+    monkeypatch.setenv("NO_COLOR", "1")
+    words, forms = CASES[verb]
+    shown = []
+    for form in forms or ("",):
+        monkeypatch.setattr(sys, "stdin", io.StringIO("a long password\n"))
+        monkeypatch.setattr(sys.stdout, "isatty", lambda form=form: form in ("table", ""))
+        more = f" -o {form}" if form else ""
+        ran = run(*verb.split(), *words.split(), *more.split())
+        assert ran.code == ENDS.get(verb, 0), ran.err
+        line = f"$ margrave {verb} {words}".rstrip() + more
+        shown.append(f"{line}\n{ran.out}{ran.err}")
+    _held_against(GOLDEN / f"{verb.replace(' ', '-')}.txt", "\n".join(shown))
+
+
+def _held_against(file: Path, shown: str) -> None:
+    if os.environ.get("GOLDEN") == "write":
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(shown)
+    assert shown == file.read_text()
+
+
+def test_no_golden_is_left_over() -> None:
+    """A file without its command would be read by nobody."""
+    assert {one.stem for one in GOLDEN.glob("*.txt")} == {one.replace(" ", "-") for one in CASES}
+
+
+@pytest.mark.parametrize("verb", sorted(VERBS))
+def test_a_word_that_is_none_is_wrong_usage(run: Run, verb: str) -> None:
+    """Each command ends with 2, and says what is wrong."""
+    ran = run(*verb.split(), "--no-such-option")
+
+    assert ran.code == 2
+    assert "--no-such-option" in ran.err
+
+
+@pytest.mark.parametrize("verb", sorted(CASES))
+@pytest.mark.parametrize(("status", "code"), [(403, 5), (503, 6)])
+def test_a_refusal_ends_each_command_alike(
+    run: Run,
+    controller: FakeController,
+    monkeypatch: pytest.MonkeyPatch,
+    verb: str,
+    status: int,
+    code: int,
+) -> None:
+    """Whatever is asked first: not allowed is 5, a controller that cannot is 6."""
+    problem = {"title": "no", "status": status, "detail": "because of that"}
+    monkeypatch.setattr(controller, "answer", lambda _: (status, problem))
+    monkeypatch.setattr(sys, "stdin", io.StringIO("a long password\n"))
+
+    ran = run(*verb.split(), *CASES[verb][0].split())
+
+    assert (ran.code, ran.out) == (code, "")
+    assert "because of that" in ran.err
