@@ -64,3 +64,19 @@ def test_the_application_in_the_docs_has_no_finding(tmp_path: Path) -> None:
     (package / "compose/compose.yaml").write_text(compose)
 
     assert check(tmp_path) == []
+
+
+def test_the_chart_in_the_docs_has_no_finding(tmp_path: Path) -> None:
+    """Its description fits a package with a chart and a Compose file."""
+    [description] = (block for page, block in _blocks("yaml") if page == "chart.md")
+    package = tmp_path / "thermo/1.0.0"
+    for name, text in {
+        "margo.yaml": description,
+        "chart/Chart.yaml": "apiVersion: v2\nname: thermo\nversion: 1.0.0\n",
+        "chart/values.yaml": "measuring: {interval: 10}\n",
+        "compose/compose.yaml": "services: {thermo: {image: registry.example/thermo:1.0.0}}\n",
+    }.items():
+        (package / name).parent.mkdir(parents=True, exist_ok=True)
+        (package / name).write_text(text)
+
+    assert check(tmp_path) == []
