@@ -21,6 +21,7 @@ from webhook.push import BRANCHES, Push
 from webhook.repositories import names_one_of
 
 LIMIT: Final = 1024 * 1024  # a push of a thousand commits stays below half of it
+_JSON: Final = "set the webhook's content type to application/json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,19 +53,16 @@ class _Door:
         """The forge that sent it, its signature checked before a byte of the body is read."""
         keys = [one.reveal().encode() for one in self.secrets() if one]
         if not keys:
-            raise Turned(
-                HTTPStatus.UNAUTHORIZED, "no webhook secret is set here (set hooks.secrets)"
-            )
+            words = "no webhook secret is set here"
+            raise Turned(HTTPStatus.UNAUTHORIZED, words, "set hooks.secrets")
         forge = next((one for one in FORGES if one.recognised(came)), None)
         if forge is None:
-            raise Turned(
-                HTTPStatus.UNAUTHORIZED, "no forge's signature is there (sign the delivery)"
-            )
+            words = "no forge's signature is there"
+            raise Turned(HTTPStatus.UNAUTHORIZED, words, "set a secret for the webhook there")
         if not forge.verified(came, keys):
             cure = "check the secret at both ends, and the clock where the time is signed"
-            raise Turned(
-                HTTPStatus.UNAUTHORIZED, f"{forge.name}: the signature does not fit ({cure})"
-            )
+            words = f"{forge.name}: the signature does not fit"
+            raise Turned(HTTPStatus.UNAUTHORIZED, words, cure)
         return forge
 
     def _hand_on(self, push: Push, at: float) -> tuple[HTTPStatus, dict[str, str]]:
@@ -128,8 +126,9 @@ def _delivery(at: float) -> Delivery:
     try:
         body = request.get_data(cache=False)
     except RequestEntityTooLarge as large:
-        detail = f"a delivery has at most {LIMIT} bytes (send push events only)"
-        raise Turned(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail) from large
+        words = f"a delivery has at most {LIMIT} bytes"
+        cure = "send push events only"
+        raise Turned(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, words, cure) from large
     return Delivery({key.lower(): value for key, value in request.headers.items()}, body, at)
 
 
@@ -137,10 +136,9 @@ def _payload(body: bytes) -> Mapping[str, Any]:
     try:
         payload = json.loads(body)
     except (ValueError, RecursionError) as broken:
-        detail = "the body is not JSON (set the webhook's content type to application/json)"
-        raise Turned(HTTPStatus.BAD_REQUEST, detail) from broken
+        raise Turned(HTTPStatus.BAD_REQUEST, "the body is not JSON", _JSON) from broken
     if not isinstance(payload, dict):
-        raise Turned(HTTPStatus.BAD_REQUEST, "the body is not a JSON object")
+        raise Turned(HTTPStatus.BAD_REQUEST, "the body is not a JSON object", _JSON)
     return payload
 
 

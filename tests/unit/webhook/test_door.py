@@ -215,7 +215,7 @@ def test_without_a_secret_everything_is_refused(sink) -> None:
     for secrets in ((), ("",)):
         status, answer = send(client_for(sink, secrets), body, github(body, secret=""))
         assert status == 401
-        assert "hooks.secrets" in answer["detail"]
+        assert "hooks.secrets" in answer["cure"]
 
 
 def test_sha1_alone_opens_nothing(client) -> None:
