@@ -38,19 +38,13 @@ class Clock:
 class Works:
     """All parts as app.py puts them together, without HTTP."""
 
-    def __init__(self, folder: Path, registry: FakeRegistry, **more: Any) -> None:
+    def __init__(self, folder: Path, registry: FakeRegistry | None, **more: Any) -> None:
         self.settings = ControllerSettings.model_validate(
             {
                 "state": {"dir": str(folder)},
                 "database": {"url": os.environ.get("MARGRAVE_TEST_DATABASE_URL")},
                 "catalog": {"local_roots": [str(APPS), str(folder.parent)]},
-                "registries": [
-                    {
-                        "host": "registry.margrave.lab:5000",
-                        "address": registry.address,
-                        "insecure": True,
-                    }
-                ],
+                "registries": _known(registry),
                 **more,
             }
         )
@@ -100,6 +94,13 @@ class Works:
         found = self.repository.read(head, path)
         assert found is not None, path
         return found
+
+
+def _known(registry: FakeRegistry | None) -> list[dict[str, Any]]:
+    if registry is None:
+        return []
+    host = "registry.margrave.lab:5000"
+    return [{"host": host, "address": registry.address, "insecure": True}]
 
 
 def git(folder: Path, *arguments: str, ok: bool = True) -> str:
