@@ -9,11 +9,17 @@ from typing import TYPE_CHECKING, Final
 from flask import g, request
 
 from controller.api.bodies import BODY_LIMIT
+from controller.api.problems import Problem, invalid
+from margrave.findings import Finding
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from flask import Flask, Response
 
 HEADER: Final = "X-Request-Id"
+FORM: Final = "application/x-www-form-urlencoded"
+NULL: Final = "\0"
 _ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 
 # Nothing from elsewhere, nothing inline: a text that slips into a page can do nothing there.
@@ -42,6 +48,28 @@ def _begin() -> None:
     g.request_id = wanted if _ID.fullmatch(wanted) else str(uuid.uuid4())
     if request.path.startswith("/git/"):
         request.max_content_length = None  # packs are streamed, never held in memory
+    else:
+        _refuse_nulls()
+
+
+def _refuse_nulls() -> None:
+    """No text of ours holds a null character, and one of the two databases takes none."""
+    if NULL in request.path:
+        raise Problem(404, "there is nothing at an address with a null character")
+    findings = [
+        Finding(f"/{name}", "holds a null character", "leave it out")
+        for name, value in _texts()
+        if NULL in name + value
+    ]
+    if findings:
+        raise invalid(findings)
+
+
+def _texts() -> Iterator[tuple[str, str]]:
+    """What the query and a form say; JSON is read elsewhere."""
+    yield from request.args.items(multi=True)
+    if request.mimetype == FORM:
+        yield from request.form.items(multi=True)
 
 
 def _end(response: Response) -> Response:

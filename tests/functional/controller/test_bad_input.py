@@ -86,6 +86,18 @@ def clear(answer: TestResponse, *statuses: int) -> dict[str, Any]:
 
 
 @pytest.mark.usefixtures("unchanged")
+@pytest.mark.parametrize(
+    "path",
+    ["/deployments?q=%00", "/deployments?site=a%00b", "/operations?node=%00", "/apps?%00=x"],
+)
+def test_a_null_character_is_nobodys_name(client: FlaskClient, admin: Api, path: str) -> None:
+    """In a query or a form it is a finding, whether the database would take it or not."""
+    clear(admin.get(path), 422)
+    sent = {"user": "ada\0", "password": "x", "token": "x"}
+    clear(client.post("/sign-in", data=sent), 422)
+
+
+@pytest.mark.usefixtures("unchanged")
 @pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
 def test_a_name_that_is_none_meets_nothing(
     client: FlaskClient, admin: Api, operator: Api, one: str, name: str
