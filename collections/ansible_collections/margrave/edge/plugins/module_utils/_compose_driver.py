@@ -10,7 +10,7 @@ import json
 import os
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ansible_collections.margrave.edge.plugins.module_utils import (
@@ -19,6 +19,7 @@ from ansible_collections.margrave.edge.plugins.module_utils import (
     _images,
     _model,
     _policy,
+    _probes,
     _release,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._archive import unpack
@@ -131,6 +132,7 @@ class ComposeDriver:
         project = self.call.request.project(one.name)
         model = self.compose.resolve(project, content, variables)
         _policy.check(one.name, model, content, dict(self.call.request.policy))
+        _probes.check(one.name, _model.services(model))
         if not self.call.request.adopt:
             self._foreign.refuse(one.name, model)
         return model
@@ -201,9 +203,17 @@ class ComposeDriver:
     def _watched(self, project: str) -> list[Container]:
         """One component's containers; Docker's list does not count how often one was restarted."""
         found = self.engine.containers([self.label, f"{PROJECT}={project}"])
-        if self.engine.name != "docker":
-            return found
-        return [one if one.health == "healthy" else self.engine.closely(one) for one in found]
+        if self.engine.name == "docker":
+            found = [one if one.health == "healthy" else self.engine.closely(one) for one in found]
+        return [self._probed(one) for one in found]
+
+    def _probed(self, one: Container) -> Container:
+        """A container that says nothing of its health, with what its probe says."""
+        probe = _probes.of(one.labels)
+        if probe is None or one.health or one.state != "running":
+            return one
+        passes = probe.passes(self.engine.addresses(one))
+        return replace(one, health="healthy" if passes else "starting")
 
     def proven(self) -> None:
         """What stood aside for this release is not needed any more."""

@@ -84,6 +84,16 @@ class Engine:
         restarts = int(told.get("RestartCount") or container.restarts)
         return replace(container, facets=facets(told), restarts=restarts)
 
+    def addresses(self, container: Container) -> list[str]:
+        """Where a running container is reached from the node."""
+        answer = self.http.request("GET", f"{API}/containers/{container.id}/json")
+        told = answer.value() if answer.status == 200 else None
+        told = told if isinstance(told, dict) else {}
+        if (told.get("HostConfig") or {}).get("NetworkMode") == "host":
+            return ["127.0.0.1"]
+        networks = (told.get("NetworkSettings") or {}).get("Networks") or {}
+        return [one["IPAddress"] for one in networks.values() if (one or {}).get("IPAddress")]
+
     def networks(self, labels: Iterable[str]) -> list[dict]:
         """Networks with these labels: Name, Id, Labels."""
         return _mappings(self._get(f"{API}/networks?filters={_filters(labels)}"))
