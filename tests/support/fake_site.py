@@ -58,6 +58,7 @@ class FakeSite:
     has: dict[tuple[str, str], Runs] = field(default_factory=dict)
     tried: set[tuple[str, str]] = field(default_factory=set)
     held: set[tuple[str, str, str]] = field(default_factory=set)
+    astray: set[tuple[str, str]] = field(default_factory=set)  # not with what is wanted
     # A test lets the middle of an operation last until it has looked.
     may_go_on: threading.Event = field(default_factory=threading.Event)
     connected: threading.Event = field(default_factory=threading.Event)
@@ -165,7 +166,8 @@ class FakeSite:
                 continue
             for one in wanted.values():
                 for node in self.nodes:
-                    self._bring(node, one, commit)
+                    if one.device_id in (f"{self.name}/*", f"{self.name}/{node}"):
+                        self._bring(node, one, commit)
             for node, deployment in [key for key in self.has if key[1] not in wanted]:
                 self._remove(node, deployment, commit)
             if commit != applied:
@@ -190,6 +192,9 @@ class FakeSite:
     def _bring(self, node: str, one: Deployment, commit: str) -> None:
         runs = self.has.get((node, one.id))
         if runs and runs.revision == one.revision:
+            if (node, one.id) in self.astray:  # back to what runs: nothing has to be done for it
+                self.astray.discard((node, one.id))
+                self._stand(node, one, commit, "succeeded", "runs and is healthy")
             return
         if (one.id, one.revision) in self.tried:
             self._hold(node, one, commit)  # quarantined: it failed at this site
@@ -199,6 +204,7 @@ class FakeSite:
             self.has[node, one.id] = Runs(one.revision, one.version)
         else:
             self.tried.add((one.id, one.revision))
+            self.astray.add((node, one.id))
 
     def _hold(self, node: str, one: Deployment, commit: str) -> None:
         """Say once that what failed on another node is not tried on this one."""
@@ -206,12 +212,17 @@ class FakeSite:
         if key in self.held or (node, one.id) not in self.has:
             return
         self.held.add(key)
+        self.astray.add((node, one.id))
+        self._stand(node, one, commit, "held", "failed elsewhere at the site")
+
+    def _stand(self, node: str, one: Deployment, commit: str, outcome: str, reason: str) -> None:
+        """Tell how a placement stands where it did not move."""
         runs = self.has[node, one.id]
         stands = {
-            "deployment": one.id, "node": node, "state": "INSTALLED", "outcome": "held",
+            "deployment": one.id, "node": node, "state": "INSTALLED", "outcome": outcome,
             "revision": runs.revision, "version": runs.version, "commit": commit,
             "wanted_revision": one.revision, "wanted_version": one.version, "from": None,
-            "to": None, "reason": "failed elsewhere at the site", "health": "healthy",
+            "to": None, "reason": reason, "health": "healthy",
         }  # fmt: skip
         self.tell("placement", stands)
 
@@ -248,6 +259,7 @@ class _Walk:
 
     def go(self) -> bool:
         """Whether the wanted revision runs now."""
+        self._site._cancelled.discard(self._one.id)  # of something that was over already
         busy = "UPDATING" if self._runs else "INSTALLING"
         if self._runs is None:
             self._place(None, "PENDING", "pending", "wanted here")

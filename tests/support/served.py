@@ -58,11 +58,10 @@ class Served:
 
 
 @contextmanager
-def served(base: Path, **settings: str) -> Iterator[Served]:
+def served(base: Path, database: str = "", **settings: str) -> Iterator[Served]:
     """It, on a port that is free; settings are its environment variables without MARGRAVE_."""
-    made = subprocess.run(
-        [MARGRAVE, "init", "controller", "-o", "json"], cwd=base, check=True, capture_output=True
-    )
+    init = [MARGRAVE, "init", "controller", "-o", "json", "--database", database]
+    made = subprocess.run(init, cwd=base, check=True, capture_output=True)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         bind = f"127.0.0.1:{free.getsockname()[1]}"

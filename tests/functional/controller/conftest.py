@@ -31,6 +31,7 @@ QUICK = (
     "test_lists",
     "test_deployments_publish",
     "test_api_deployments",
+    "test_bad_input",
 )
 # Backup, restore and rebuild work on SQLite's file; PostgreSQL has tools of its own.
 SQLITE_ONLY = ("test_git_keeping",)

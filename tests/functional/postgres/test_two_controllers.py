@@ -9,8 +9,9 @@ import signal
 import socket
 import subprocess
 import threading
+import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from multiprocessing.context import SpawnProcess
@@ -154,7 +155,21 @@ def _answers(url: str) -> bool:
         return False
 
 
-def test_a_stream_of_one_sees_what_the_other_took_in(pair: Pair) -> None:
+Tell = Callable[[str], None]
+
+
+@pytest.fixture
+def tell(capsys: pytest.CaptureFixture[str]) -> Tell:
+    """Say what was measured, also where the test passes."""
+
+    def told(words: str) -> None:
+        with capsys.disabled():
+            print(f"\n  {words}", end=" ")  # noqa: T201
+
+    return told
+
+
+def test_a_stream_of_one_sees_what_the_other_took_in(pair: Pair, tell: Tell) -> None:
     """A report posted to the second controller is streamed by the first, each event once."""
     told = {"protocol": 1, "runner": str(uuid.uuid4()), "epoch": 1, "first_seq": 1}
     known = "11111111-1111-4111-8111-111111111111"
@@ -169,10 +184,12 @@ def test_a_stream_of_one_sees_what_the_other_took_in(pair: Pair) -> None:
         lines = stream.iter_lines()
         assert next(line for line in lines if line == ": open")
         path = f"{pair.urls[1]}/api/v1/sites/harbor/reports"
+        begin = time.monotonic()
         answer = httpx.post(path, json={**told, "events": events}, headers=RUNNER, timeout=20)
         assert answer.json() == {"ack": 3}
         data = (json.loads(line[6:]) for line in lines if line.startswith("data: "))
         found = [next(data) for _ in range(4)]
+        tell(f"seen at the other controller {time.monotonic() - begin:.2f} s after it was sent")
     assert [one["state"] for one in found] == [*(to for _, to in steps), "INSTALLED"]
     assert "node" not in found[3]
 
@@ -199,7 +216,7 @@ def test_requests_to_both_are_published_once_each(pair: Pair) -> None:
     assert sorted(pair.commits()) == sorted(answers)
 
 
-def test_one_killed_while_it_publishes_is_followed_by_the_other(pair: Pair) -> None:
+def test_one_killed_while_it_publishes_is_followed_by_the_other(pair: Pair, tell: Tell) -> None:
     """kill -9 in the middle of a push: within 30 seconds the other one has finished, once."""
     pair.marker.touch()
     request = pair.create(0, "shop")
@@ -208,6 +225,7 @@ def test_one_killed_while_it_publishes_is_followed_by_the_other(pair: Pair) -> N
     publishing = _publishing(pair)
     pid = pair.processes[publishing].pid
     assert pid is not None
+    begin = time.monotonic()
     os.kill(pid, signal.SIGKILL)
     for child in _workers(pid):
         os.kill(child, signal.SIGKILL)
@@ -215,10 +233,13 @@ def test_one_killed_while_it_publishes_is_followed_by_the_other(pair: Pair) -> N
     other = 1 - publishing
     state = lambda: pair.get(other, f"/requests/{request}")["state"]  # noqa: E731
     eventually(lambda: state() == "published", 30, "nobody went on", pause=0.5)
+    tell(f"published by the other {time.monotonic() - begin:.1f} s after kill -9")
     assert pair.commits() == [request]
 
 
-def test_a_database_that_restarts_while_they_publish(pair: Pair, server: postgres.Postgres) -> None:
+def test_a_database_that_restarts_while_they_publish(
+    pair: Pair, server: postgres.Postgres, tell: Tell
+) -> None:
     """The server goes away under requests that are being published: both controllers find back by
     themselves, and each request is published once."""
     pair.marker.touch()
@@ -226,6 +247,7 @@ def test_a_database_that_restarts_while_they_publish(pair: Pair, server: postgre
     reached = pair.marker.with_name(f"{pair.marker.name}.reached")
     eventually(reached.exists, 30, "no push began")
     server.restart()
+    begin = time.monotonic()
     pair.marker.unlink()
 
     def published() -> bool:
@@ -238,6 +260,7 @@ def test_a_database_that_restarts_while_they_publish(pair: Pair, server: postgre
         return True
 
     eventually(published, 60, "not all are published", pause=0.5)
+    tell(f"all published {time.monotonic() - begin:.1f} s after the database was back")
     assert sorted(pair.commits()) == sorted(requests)
     for url in pair.urls:
         eventually(lambda url=url: _answers(f"{url}/readyz"), 30, "it is not ready again")
