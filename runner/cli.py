@@ -36,6 +36,9 @@ def runner() -> None:
 @click.option("--verbose", is_flag=True, help="Say more.")
 def serve(config: str | None, verbose: bool) -> None:
     """Keep the site right until stopped."""
+    # httpx has a command of its own, with a library for terminals: three megabytes that nobody asks
+    # for here. It does without them where they are missing.
+    sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
     # Here, because Ansible, Flask and the database are not needed to ask for a status.
     from runner.serve import serve as run
 

@@ -9,7 +9,7 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -37,10 +37,9 @@ def serve(settings: RunnerSettings) -> None:
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     with only_one(folder):
         runner = app.build(settings)
-        stopping = threading.Event()
-        _listen_to_signals(runner, stopping)
+        signals = noted_signals()
         try:
-            _run(runner, settings, stopping)
+            _run(runner, settings, signals)
         finally:
             runner.close()
 
@@ -67,7 +66,7 @@ def _holder(file: IO[str]) -> str:
     return f"the runner with process id {pid}" if pid else "another runner"
 
 
-def _run(runner: app.Runner, settings: RunnerSettings, stopping: threading.Event) -> None:
+def _run(runner: app.Runner, settings: RunnerSettings, signals: int) -> None:
     if isinstance(runner.ground.executor, AnsibleExecutor):
         runner.ground.executor.open()
     resumed = runner.work.operations.resume()
@@ -85,8 +84,11 @@ def _run(runner: app.Runner, settings: RunnerSettings, stopping: threading.Event
         _log.info("site %s: serving on %s", settings.site.name, settings.http.bind)
         systemd = Systemd()
         systemd.say("READY=1", f"STATUS=site {settings.site.name} on {settings.http.bind}")
-        systemd.watch(runner.work.reconciler.alive, stopping)
-        stopping.wait()
+        stopping = threading.Event()
+        watch = (runner.work.reconciler.alive, stopping)
+        threading.Thread(target=systemd.watch, args=watch, daemon=True, name="watchdog").start()
+        until_asked_to_stop(signals, runner.work.git.hint)
+        stopping.set()
         _log.info("stopping")
         systemd.say("STOPPING=1")
         for _, stop in runner.threads().values():
@@ -160,7 +162,25 @@ def _bind_socket(path: Path) -> socket.socket:
     return listener
 
 
-def _listen_to_signals(runner: app.Runner, stopping: threading.Event) -> None:
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stopping.set())
-    signal.signal(signal.SIGUSR1, lambda *_: runner.work.git.hint())
+def noted_signals() -> int:
+    """From now on each signal is a byte that is read here.
+
+    Python runs a handler when the main thread runs: one that waits for an event sleeps on when the
+    signal came a moment too early, or when the kernel gave it to another thread.
+    """
+    told, tell = os.pipe()
+    os.set_blocking(tell, False)
+    signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1):
+        signal.signal(number, lambda *_: None)
+    return told
+
+
+def until_asked_to_stop(signals: int, hint: Callable[[], None]) -> None:
+    """Return at SIGTERM or SIGINT; each SIGUSR1 is a hint."""
+    while True:
+        for number in os.read(signals, 64):
+            if number in (signal.SIGTERM, signal.SIGINT):
+                return
+            if number == signal.SIGUSR1:
+                hint()
