@@ -50,12 +50,9 @@ def _note(session: Session, line: Line, beat: Heartbeat, claim: Claim, moment: M
     if beat.applied_commit is not None:
         values["applied_commit"] = beat.applied_commit
     changed = fleet.tell_site(session, line.site, values)
-    known = fleet.node_names(session, line.site)
-    for node in beat.nodes:
-        if node.name in known and fleet.tell_node(
-            session, line.site, node.name, _node_values(node, beat.at, moment.now), moment.now
-        ):
-            telling.tell_node(told, node.name)
+    nodes = {node.name: _node_values(node, beat.at, moment.now) for node in beat.nodes}
+    for name in fleet.tell_nodes(session, line.site, nodes):
+        telling.tell_node(told, name)
     if changed or moment.site(claim.last_seen) is not Freshness.FRESH:
         telling.tell_site(told)
     told.page.write()

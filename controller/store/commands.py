@@ -52,12 +52,12 @@ def add(session: Session, order: Order, now: datetime) -> str:
 def pending(session: Session, site: str, limit: int = 100) -> list[dict[str, Any]]:
     """What a site's runner has not acknowledged, in the order it was given."""
     query = (
-        select(Command)
+        select(Command.id, Command.kind, Command.data)
         .where(Command.site == site, Command.state == CommandState.PENDING)
         .order_by(Command.number)
         .limit(limit)
     )
-    return [{"id": row.id, "kind": row.kind.value, **row.data} for row in session.scalars(query)]
+    return [{"id": row.id, "kind": row.kind.value, **row.data} for row in session.execute(query)]
 
 
 def acknowledge(

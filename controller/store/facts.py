@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import delete
+from sqlalchemy import delete, select
 
 from controller.store.models import Fact
 
@@ -20,8 +20,7 @@ EDITS: Final = "git.edits"  # {branch: {commit, base, site, remove, since}}: sit
 
 def get(session: Session, name: str) -> dict[str, Any] | None:
     """A fact, or None."""
-    row = session.get(Fact, name)
-    return row.value if row else None
+    return session.scalar(select(Fact.value).where(Fact.name == name))
 
 
 def put(session: Session, name: str, value: Mapping[str, Any]) -> None:

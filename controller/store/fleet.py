@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import bindparam, delete, func, select, update
 
+from controller.store.columns import table
 from controller.store.models import Deployment, Node, Site
 from controller.store.shapes import stamp
 
@@ -17,6 +18,16 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from controller.store.freshness import Moment
+
+# Of tables, and many at once: a quiet fleet sends little else, and the mapped way took four times
+# as long.
+_NODES: Final = table(Node)
+_OF_SITE: Final = select(_NODES.c.name, _NODES.c.status, _NODES.c.last_seen).where(
+    _NODES.c.site == bindparam("of_site")
+)
+_BEAT: Final = update(_NODES).where(
+    _NODES.c.site == bindparam("of_site"), _NODES.c.name == bindparam("of_name")
+)
 
 SiteRow = tuple[tuple[str], dict[str, Any]]
 NodeRow = tuple[tuple[str, str], dict[str, Any]]
@@ -60,6 +71,21 @@ def tell_node(
         session.flush()
         return True
     return _set(row, values, quiet=("last_seen",))
+
+
+def tell_nodes(session: Session, site: str, told: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Keep status and last_seen of nodes that are known; those whose status changed."""
+    changed, rows = [], []
+    for row in session.execute(_OF_SITE, {"of_site": site}):
+        was = {"status": row.status, "last_seen": row.last_seen}
+        now = {**was, **told.get(row.name, {})}
+        if now != was:
+            rows.append({"of_site": site, "of_name": row.name, **now})
+        if now["status"] != was["status"]:
+            changed.append(row.name)
+    if rows:
+        session.connection().execute(_BEAT, rows)
+    return changed
 
 
 def forget_node(session: Session, site: str, name: str) -> bool:

@@ -64,8 +64,11 @@ def take(session: Session, documents: Sequence[Document], at: datetime) -> None:
     ]
     before = {place: row.revision for place, row in rows.items()}
     _write(session, changed, rows, at)
-    new = {one.deployment for one in changed if (one.site, one.deployment) not in before}
-    rows |= _standing(session, new) if new else {}
+    new = [one for one in changed if (one.site, one.deployment) not in before]
+    made = _standing(session, {one.deployment for one in new})
+    for one in new:
+        row = rows[one.site, one.deployment] = made[one.site, one.deployment]
+        vars(row).update(one.values or {})
     by_key = {rows[one.site, one.deployment].key: one for one in changed}
     stands = _wanted(session, by_key, before, at)
     for key, stand in _settle(session, rows.values(), by_key, stands, at).items():
