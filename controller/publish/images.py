@@ -185,10 +185,11 @@ def _send(
         raise urllib.error.URLError(f"{url}: is no address of a registry")
     request = urllib.request.Request(url, headers=dict(headers), method=method)  # noqa: S310 - checked above
     ca_file = settings.ca_file if settings else None
-    context = ssl.create_default_context(cafile=str(ca_file) if ca_file else None)
     # No proxy of the environment: a registry is where the configuration says.
-    opener = urllib.request.build_opener(
-        urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context)
-    )
+    handlers: list[urllib.request.BaseHandler] = [urllib.request.ProxyHandler({})]
+    if ca_file or url.startswith("https:"):  # to read a machine's authorities takes a while
+        context = ssl.create_default_context(cafile=str(ca_file) if ca_file else None)
+        handlers.append(urllib.request.HTTPSHandler(context=context))
+    opener = urllib.request.build_opener(*handlers)
     answer: HTTPResponse = opener.open(request, timeout=SECONDS)
     return answer

@@ -75,7 +75,7 @@ class Reader:
         documents = {
             path: file.data
             for path, file in files.items()
-            if file is not None and checking.place_of(path)
+            if file is not None and path.startswith("deployments/")
         }
         values = Values(self._texts(base, documents.values(), files), Descriptions(self._store))
         values.read(documents)
