@@ -232,21 +232,20 @@ def progress(session: Session, request: str, only: Sites, limit: int) -> dict[st
 def _latest(
     session: Session, moment: Moment, only: Sites, limit: int, outcomes: Sequence[Outcome]
 ) -> list[dict[str, Any]]:
-    query = select(Deployment).where(Deployment.state != State.DELETED)
+    query = select(Deployment.key).where(Deployment.state != State.DELETED)
     if len(outcomes) < len(Outcome):
         query = query.where(Deployment.outcome.in_(outcomes))
     if only is not None:
         query = query.where(Deployment.site.in_(only))
-    rows = session.scalars(query.order_by(Deployment.updated_at.desc()).limit(limit)).all()
-    placed = placements.of_deployments(session, [row.key for row in rows], moment)
-    named = select(Site.name, Site.last_seen).where(Site.name.in_({row.site for row in rows}))
-    seen = {row.name: row.last_seen for row in session.execute(named)}
+    keys = list(session.scalars(query.order_by(Deployment.updated_at.desc()).limit(limit)))
+    rows = {row.key: row for row in deployments.rows(session, keys)}
+    placed = placements.of_deployments(session, keys, moment)
     return [
         {
-            **deployments.shape(row, placed.get(row.key, []), moment.site(seen.get(row.site))),
-            "placements": placed.get(row.key, []),
+            **deployments.shape(rows[key], placed.get(key, []), moment.site(rows[key].last_seen)),
+            "placements": placed.get(key, []),
         }
-        for row in rows
+        for key in keys
     ]
 
 
