@@ -202,6 +202,7 @@ class FakeSite:
         walk = _Walk(self, node, one, commit, runs)
         if walk.go():
             self.has[node, one.id] = Runs(one.revision, one.version)
+            self.held = {key for key in self.held if key[:2] != (node, one.id)}  # told anew
         else:
             self.tried.add((one.id, one.revision))
             self.astray.add((node, one.id))

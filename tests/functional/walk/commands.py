@@ -1,0 +1,69 @@
+"""The command against the same controller: each exit code that scripts rely on."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+
+import pytest
+
+from margrave.cli.main import main
+from tests.functional.walk.world import World
+
+
+def _run(w: World, *words: str, token: str = "", url: str = "") -> tuple[int, str]:
+    """The exit code, and what stands on standard output."""
+    said = io.StringIO()
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.redirect_stdout(said),
+        contextlib.redirect_stderr(io.StringIO()),
+    ):
+        patch.setenv("MARGRAVE_URL", url or w.served.url)
+        patch.setenv("MARGRAVE_TOKEN", token or w.served.token)
+        patch.setenv("XDG_CONFIG_HOME", str(w.site.folder / "config"))
+        patch.setattr("sys.argv", ["margrave", *words])
+        return int(main()), said.getvalue()
+
+
+def exit_codes(w: World) -> None:
+    """0 done, 1 failed, 2 usage, 3 not found, 4 would change, 5 refused, 6 unreachable."""
+    deploy = ("deploy", "--site", "harbor", "--wait", "--timeout", "60s")
+    plan = ("deployment", "plan", "--site", "harbor")
+    broken = w.site.folder / "broken.yaml"
+    broken.write_text("id: [\n")
+    for code, words in (
+        (0, ("site", "list")),
+        (0, (*deploy, "storefront@1.1.0")),
+        (0, (*plan, "storefront@1.1.0")),
+        (4, (*plan, "storefront@1.0.0")),
+        (1, (*deploy, "storefront@1.2.0")),  # rolled back is no success
+        (1, ("deploy", "storefront", "--site", "harbor", "--set", f"greeting={'x' * 99}")),
+        (1, ("lint", str(broken))),
+        (2, ("nonsense",)),
+        (3, ("site", "show", "nowhere")),
+        (3, ("deploy", "nothing", "--site", "harbor")),
+        (5, ("site", "add", "harbor")),
+    ):
+        assert (_run(w, *words)[0], words) == (code, words)
+    pause = ("site", "pause", "harbor", "--reason", "x")
+    assert _run(w, *pause, token=w.ids["viewer"])[0] == 5
+    assert _run(w, *pause, token="mgt_nobodys")[0] == 5
+    assert _run(w, "site", "list", url="http://127.0.0.1:1")[0] == 6
+    code, said = _run(w, "deployment", "list", "-o", "json")
+    listed = w.items("/deployments", "deployment")
+    assert (code, {one["id"] for one in json.loads(said)["items"]}) == (
+        0,
+        {one["id"] for one in listed},
+    )
+
+
+def a_wait_that_is_over(w: World) -> None:
+    """124 when the time is up; what was asked goes on."""
+    w.site.may_go_on.clear()
+    words = ("deploy", "storefront@1.0.0", "--site", "harbor", "--wait", "--timeout", "1s")
+    assert _run(w, *words)[0] == 124
+    w.site.may_go_on.set()
+    w.until(w.ids["shop"], "INSTALLED", "succeeded")
+    assert w.deployment(w.ids["shop"])["version"] == "1.0.0"
