@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from controller.store import deployments
+from controller.store import deployments, events
 from controller.store.freshness import Moment
 from margrave import yaml_text
 from margrave.documents.deployment import read_deployment
@@ -136,6 +137,42 @@ def test_a_persons_edit_stays(works: Works, tmp_path: Path) -> None:
     document = read_deployment(works.document(one))
     assert document.values == {"greeting": "from grace"}
     assert document.extensions.drift == "report"
+
+
+def test_what_a_person_adds_and_removes_is_told(works: Works, tmp_path: Path) -> None:
+    """A document that no request brought gets its row and its event; so does its end."""
+    one = works.create("harbor", version="1.0.0")["deployments"][0]
+    works.publisher.publish_all()
+    clone, fresh = tmp_path / "clone", "00000000-0000-4000-8000-0000000000aa"
+    git(tmp_path, "clone", "-q", str(works.repository.folder), str(clone))
+    folder = clone / "deployments" / "harbor"
+    text = (folder / f"{one['id']}.yaml").read_text().replace(one["id"], fresh)
+    (folder / f"{fresh}.yaml").write_text(text.replace("name: storefront\n", "name: kiosk\n", 1))
+    git(clone, "add", "-A")
+    git(clone, "commit", "-qm", "Add a kiosk")
+    git(works.repository.folder, "fetch", "-q", str(clone), "main:main")
+    works.publisher.refresh()
+    told = _newest_event(works, fresh)
+    assert (told["name"], told["state"], told["request"]) == ("kiosk", "PENDING", None)
+    assert told["parameters"] == _newest_event(works, one["id"])["parameters"] != {}
+
+    git(clone, "rm", "-q", f"deployments/harbor/{fresh}.yaml")
+    git(clone, "commit", "-qm", "No kiosk")
+    git(works.repository.folder, "fetch", "-q", str(clone), "main:main")
+    works.publisher.refresh()
+    gone = _newest_event(works, fresh)
+    assert (gone["state"], gone["parameters"]) == ("DELETED", told["parameters"])
+
+
+def _newest_event(works: Works, deployment: str) -> dict[str, Any]:
+    with works.store.session() as session:
+        found = [one for one in events.since(session, 0, 1000) if one["deployment"] == deployment]
+        key = deployments.find(session, deployment)
+        assert key is not None
+        stored = deployments.resource(session, key.key, Moment(works.clock()))
+    told: dict[str, Any] = found[-1]["data"]
+    assert {name: told[name] for name in stored} == stored  # what is told is what stands
+    return told
 
 
 def test_registry_away_keeps_the_request(works: Works, registry: FakeRegistry) -> None:
