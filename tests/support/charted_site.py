@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from lab import Lab
+from tests.support import shop
 from tests.support.charts import HELM, KUBECTL
 from tests.support.controller_process import ControllerProcess
 from tests.support.runner_process import RunnerProcess
-from tests.support.shop import clean
 from tests.support.waiting import eventually
 
 LIMIT = 180
@@ -95,10 +95,13 @@ class ChartedSite:
             for name in names
         ]
 
-    def clean(self) -> None:
-        """Leave the nodes as they were."""
-        self.ssh(
-            f"{HELM} list -aq | xargs -r {HELM} uninstall >/dev/null;"
-            f" {KUBECTL} delete pvc --all >/dev/null; rm -rf /var/lib/margrave/* /run/margrave"
-        )
-        clean(self.lab, "harbor-1")
+
+def clean(lab: Lab, node: str) -> None:
+    """Leave the node with Kubernetes, and the one with podman beside it, as they were."""
+    lab.ssh(
+        node,
+        f"{HELM} list -aq | xargs -r {HELM} uninstall >/dev/null;"
+        f" {KUBECTL} delete pvc --all >/dev/null; rm -rf /var/lib/margrave/* /run/margrave",
+        check=True,
+    )
+    shop.clean(lab, "harbor-1")

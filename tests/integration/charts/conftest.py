@@ -11,7 +11,7 @@ import pytest
 
 from lab import Lab, kubernetes
 from tests.support import charts, controller_process
-from tests.support.charted_site import ChartedSite
+from tests.support.charted_site import ChartedSite, clean
 from tests.support.runner_process import RunnerProcess
 
 REGISTRY = "registry.margrave.lab:5000"
@@ -28,21 +28,24 @@ def site(
     controller = controller_process.make(folder)
     reached = [{"host": REGISTRY, "address": lab.registry_address, "insecure": True}]
     controller.settings["MARGRAVE_REGISTRIES__JSON"] = json.dumps(reached)
-    controller.start()
-    runner = _runner(folder, controller)
-    found = ChartedSite(lab, controller, runner, folder, SITE, kubernetes_node)
+    added: list[str] = []
+    runner = None
     try:
+        controller.start()
+        runner = _runner(folder, controller)
         runner.start()
         for node in (kubernetes_node, "harbor-1"):
             runner.add(node, lab.node(node).address, lab.key, lab.host_key(node))
-        yield found
+            added.append(node)
+        yield ChartedSite(lab, controller, runner, folder, SITE, kubernetes_node)
     finally:
-        for node in (kubernetes_node, "harbor-1"):
-            runner.remove(node, "--forget")
-        runner.kill(signal.SIGTERM)
+        if runner is not None:
+            for node in added:
+                runner.remove(node, "--forget")
+            runner.kill(signal.SIGTERM)
         controller.stop()
         controller.registry.stop()
-        found.clean()
+        clean(lab, kubernetes_node)
 
 
 def _runner(folder: Path, controller: controller_process.ControllerProcess) -> RunnerProcess:
