@@ -3,11 +3,12 @@
 Told for each: how long it takes, what a second run changes, and what there is afterwards when a
 release is never healthy, when its image does not exist, and when the disk is full.
 
-    python -m bench.compare [LAB]      a lab that is there; else one is made for it, and removed
+    python -m bench.compare [--engine podman|docker]
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import re
@@ -154,31 +155,57 @@ def _packages(base: Path) -> Path:
     return apps
 
 
-def compare(way: Way, site: Site) -> dict[str, Any]:
-    """One way's whole story on one node."""
+def compare(ways: list[Way], site: Site) -> list[dict[str, Any]]:
+    """The ways' whole stories on one node: good days in turns, then each one's troubles."""
     site.fetch("storefront-cache:1.0.0", *(f"storefront-web:1.{n}.0" for n in range(3)))
-    times: dict[str, list[float]] = {"install": [], "again": [], "update": []}
-    silences, second = [], 0
+    days = [Days(way, site) for way in ways]
     for _ in range(TURNS):
-        site.play(list(way.clean))
-        times["install"].append(_well(site.play(way.tasks(site.apps, "1.0.0"))).seconds)
-        again = _well(site.play(way.tasks(site.apps, "1.0.0")))
-        times["again"].append(again.seconds)
-        second = max(second, again.changed)
-        with Watch(site) as watch:
-            times["update"].append(_well(site.play(way.tasks(site.apps, "1.1.0"))).seconds)
-        silences.append(watch.silence)
-    found: dict[str, Any] = {
-        "way": way.name,
-        "engine": way.engine,
-        "tasks": len(way.tasks(site.apps, "1.0.0")),
-        **{name: summary(seconds) for name, seconds in times.items()},
-        "changed_on_second_run": second,
-        "silence_while_updating": max(silences),
+        for one in days:
+            one.go_by()
+    return [one.figures() | _troubles(one.way, site) for one in days]
+
+
+class Days:
+    """Days on which all goes well: install, the same again, update; and away."""
+
+    def __init__(self, way: Way, site: Site) -> None:
+        self.way, self._site = way, site
+        self._times: dict[str, list[float]] = {"install": [], "again": [], "update": []}
+        self._silences: list[float] = []
+        self._changed = 0
+
+    def go_by(self) -> None:
+        """One of them."""
+        self._run("install", "1.0.0")
+        self._changed = max(self._changed, self._run("again", "1.0.0").changed)
+        with Watch(self._site) as watch:
+            self._run("update", "1.1.0")
+        self._silences.append(watch.silence)
+        self._site.play(list(self.way.clean))
+
+    def figures(self) -> dict[str, Any]:
+        """What was seen."""
+        return {
+            "way": self.way.name,
+            "engine": self.way.engine,
+            "tasks": len(self.way.tasks(self._site.apps, "1.0.0")),
+            **{name: summary(seconds) for name, seconds in self._times.items()},
+            "changed_on_second_run": self._changed,
+            "silence_while_updating": max(self._silences),
+        }
+
+    def _run(self, what: str, version: str) -> Ran:
+        ran = _well(self._site.play(self.way.tasks(self._site.apps, version)))
+        self._times[what].append(ran.seconds)
+        return ran
+
+
+def _troubles(way: Way, site: Site) -> dict[str, Any]:
+    """Releases that are bad, and a disk that is full."""
+    found = {
+        "never_healthy": _trouble(way, site, "1.2.0"),
+        "image_does_not_exist": _trouble(way, site, NOWHERE),
     }
-    found["never_healthy"] = _trouble(way, site, "1.2.0")
-    found["image_does_not_exist"] = _trouble(way, site, NOWHERE)
-    site.forget("storefront-web:1.1.0")
     _well(site.play(way.tasks(site.apps, "1.0.0")))
     site.forget("storefront-web:1.1.0")
     site.lab.fail(site.node, disk_full=True)
@@ -186,7 +213,7 @@ def compare(way: Way, site: Site) -> dict[str, Any]:
         found["disk_full"] = _ended(site, way, "1.1.0", before="1.0.0")
     finally:
         site.lab.heal(site.node)
-    found["after_disk_full"] = _ended(site, way, "1.1.0", before="1.0.0")
+    found["disk_free_again"] = _ended(site, way, "1.1.0", before="1.0.0")
     site.play(list(way.clean))
     return found
 
@@ -216,18 +243,22 @@ def _well(ran: Ran) -> Ran:
 
 def main() -> None:
     """Measure, print, keep."""
-    named = sys.argv[1] if len(sys.argv) > 1 else None
-    lab = Lab(named or "bench-compare")
+    parser = argparse.ArgumentParser(prog="python -m bench.compare", description=__doc__)
+    parser.add_argument("--lab", help="a lab to make the nodes in, and to leave")
+    parser.add_argument("--engine", choices=["podman", "docker"], help="only this one")
+    asked = parser.parse_args()
+    lab = Lab(asked.lab or "bench-compare")
     nodes = {"podman": "compare-1", "docker": "compare-2"}
-    for engine, node in nodes.items():
-        lab.up([node], engine=Engine(engine))
+    chosen = [asked.engine] if asked.engine else list(nodes)
     try:
         with tempfile.TemporaryDirectory(prefix="margrave-compare-") as scratch:
-            base = Path(scratch)
-            ways = [compare(way, Site(lab, nodes[way.engine], way.engine, base)) for way in WAYS]
-            keep("compare", {"ways": ways})
+            for engine in chosen:
+                lab.up([nodes[engine]], engine=Engine(engine))
+                ways = [one for one in WAYS if one.engine == engine]
+                found = compare(ways, Site(lab, nodes[engine], engine, Path(scratch)))
+                keep(f"compare-{engine}", {"ways": found})
     finally:
-        if named is None:
+        if not asked.lab:
             lab.down()
 
 
