@@ -130,7 +130,12 @@ def _served_until(case: Case, client: Client, begin: float, struck: float) -> li
     if old is None or not STEPS[case.deed][case.step].before_switch:
         return []
     bad = [one for one in client.between(begin, struck) if one.version != old]
-    return [f"{len(bad)} requests before the switch got {bad[0].version}, not {old}"] if bad else []
+    if not bad:
+        return []
+    last = bad[-1]
+    when = f"sent after {bad[0].at - begin:.2f} to {last.at - begin:.2f} s, struck at"
+    when += f" {struck - begin:.2f} s, the last one waited {last.took:.2f} s"
+    return [f"{len(bad)} requests before the switch got {bad[0].version}, not {old} ({when})"]
 
 
 def _told(ground: Ground, case: Case, course: Course) -> list[str]:

@@ -81,3 +81,12 @@ def test_what_a_person_changes_has_a_category(category: str) -> None:
     assert not made_otherwise(release.parts[0], same)
     assert made_otherwise(release.parts[0], other)
     assert drift(release, [_container()]) == []  # nobody looked closely
+
+
+def test_what_another_release_made_is_left_to_compose() -> None:
+    """Going to another release, nothing old is taken away before the new one can be made."""
+    release = _release()
+    release.parts[0].services["web"]["facets"] = FACETS
+    old = _container("of another release", facets={**FACETS, "environment": "x"})
+
+    assert not made_otherwise(release.parts[0], old)

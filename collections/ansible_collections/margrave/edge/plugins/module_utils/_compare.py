@@ -63,9 +63,15 @@ def _service(part: Part, service: str, known: dict, mine: list[Container]) -> li
 
 
 def made_otherwise(part: Part, one: Container) -> bool:
-    """Whether a container was changed after Compose made it, so that Compose would not see it."""
-    before = part.services.get(one.service, {}).get("facets") or {}
-    return bool(one.facets) and any(one.facets.get(name) != before[name] for name in before)
+    """Whether a container was changed after Compose made it, so that Compose would not see it.
+
+    What another release made has another hash: Compose sees it, and replaces it at the last moment.
+    """
+    known = part.services.get(one.service, {})
+    before = known.get("facets") or {}
+    if not one.facets or one.config_hash != known.get("hash"):
+        return False
+    return any(one.facets.get(name) != before[name] for name in before)
 
 
 def _container(known: dict, image: str | None, one: Container) -> list[tuple[str, str]]:
