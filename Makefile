@@ -55,10 +55,10 @@ test: $(STAMP) ## everything that has to hold (T=path or -k words for a part)
 # The server is Debian's, started and thrown away by the run; it refuses to be root's, and is not.
 POSTGRESQL := tests/functional/controller tests/functional/postgres tests/functional/walk
 
-# Without nodes two tests run at a time; those on nodes share one lab, and come one by one.
+# Two workers, each with a lab of its own; the tests of a file stay together.
 define WHOLE
-$(ROOT) $(BIN)/python -m pytest -q -m "not full" -n 2 --dist loadfile tests/unit tests/functional
-$(ROOT) $(BIN)/python -m pytest -m "not full" tests/integration tests/faults
+$(ROOT) $(BIN)/python -m pytest -q -m "not full" -n 2 --dist loadgroup tests/unit tests/functional
+$(ROOT) $(BIN)/python -m pytest -v -m "not full" -n 2 --dist loadgroup tests/integration tests/faults
 endef
 
 test-full: $(STAMP) ## what takes longer too: faults, scenarios, endurance
@@ -67,22 +67,20 @@ test-full: $(STAMP) ## what takes longer too: faults, scenarios, endurance
 
 test-postgresql: $(STAMP) ## all that needs the controller's database, on a real PostgreSQL
 	@bash .ci/system-packages test
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile -k postgres $(POSTGRESQL)
+	$(BIN)/python -m pytest -q -n 2 --dist loadgroup -k postgres $(POSTGRESQL)
 
 docs: $(STAMP) ## the documentation as pages: var/docs/index.html
 	$(BIN)/python docs/generate.py
 	$(BIN)/sphinx-build -qnW --keep-going -d var/docs/.doctrees docs var/docs
 
+# Each beside its reference, in one run. Those of the second line make edge nodes, and need root.
+SERVERS := publish reports lists reads resting pages heartbeats fleet_quiet poll runner_memory documents hostile
+ON_NODES := push_to_healthy drift module gap fleet
+
 bench: $(STAMP) ## measure against the bars of docs/quality.md; figures as JSON under var/bench
-	@bash .ci/system-packages lab
-	$(ROOT) $(BIN)/python -m bench.push_to_healthy
-	$(BIN)/python -m bench.poll
-	$(BIN)/python -m bench.heartbeats
-	$(BIN)/python -m bench.publish
-	$(BIN)/python -m bench.runner_memory
-	$(ROOT) $(BIN)/python -m bench.drift
-	$(ROOT) $(BIN)/python -m bench.gap
-	$(ROOT) $(BIN)/python -m bench.fleet
+	@bash .ci/system-packages lab bench
+	@set -e; for one in $(SERVERS); do echo "==> $$one"; $(BIN)/python -m bench.$$one; done
+	@set -e; for one in $(ON_NODES); do echo "==> $$one"; $(ROOT) $(BIN)/python -m bench.$$one; done
 
 ##@ Keep it
 lock: $(STAMP) ## write requirements/*.txt anew from pyproject.toml (needs uv)

@@ -28,7 +28,7 @@ import httpx
 from sqlalchemy import insert
 
 from bench.figures import keep
-from bench.resting import controller, memory, processor
+from bench.resting import controller, make, memory, processor
 from controller.access.passwords import token_hash
 from controller.store import Store
 from controller.store.columns import table
@@ -171,11 +171,10 @@ def measure(server: Postgres | None) -> dict[str, Any]:
     """The fleet on one database."""
     url = server.create() if server else None
     with tempfile.TemporaryDirectory() as folder:
+        make(Path(folder) / "c")
+        fill(url or f"sqlite:///{folder}/c/state/margrave.db")
         if url:
             os.environ["MARGRAVE_DATABASE__URL"] = url
-        with controller(Path(folder) / "c"):
-            pass  # it has made its database
-        fill(url or f"sqlite:///{folder}/c/state/margrave.db")
         with controller(Path(folder) / "c") as (process, client, _):
             figures = _watched(process.pid, client.base_url, server)
         os.environ.pop("MARGRAVE_DATABASE__URL", None)

@@ -36,23 +36,29 @@ WORK = 20.0
 COMMAND = Path(sys.executable).parent / "margrave"
 
 
+def make(folder: Path) -> None:
+    """The folder of a controller with its SQLite database, and its admin's token."""
+    made = subprocess.run(
+        [COMMAND, "init", folder, "-o", "json"], check=True, capture_output=True, text=True
+    )
+    (folder / "token").write_text(json.loads(made.stdout)["token"])
+
+
 @contextmanager
 def controller(folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], httpx.Client, float]]:
     """A controller that runs: its process, a client with an admin's token, seconds to ready."""
     if not (folder / "margrave.toml").exists():
-        made = subprocess.run(
-            [COMMAND, "init", folder, "-o", "json"], check=True, capture_output=True, text=True
-        )
-        (folder / "token").write_text(json.loads(made.stdout)["token"])
+        make(folder)
     port = free_port()
     environ = {**os.environ, "MARGRAVE_HTTP__BIND": f"127.0.0.1:{port}"}
     begun = time.perf_counter()
-    process = subprocess.Popen(
-        [COMMAND, "controller", "serve", "--config", folder / "margrave.toml"],
-        env=environ,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    with (folder / "log").open("ab") as log:
+        process = subprocess.Popen(
+            [COMMAND, "controller", "serve", "--config", folder / "margrave.toml"],
+            env=environ,
+            stdout=log,
+            stderr=log,
+        )
     try:
         with httpx.Client(
             base_url=f"http://127.0.0.1:{port}",
@@ -60,7 +66,7 @@ def controller(folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], httpx.Cl
             timeout=30,
         ) as client:
             while not _ready(client):
-                assert process.poll() is None, "the controller ended"
+                assert process.poll() is None, (folder / "log").read_text()[-2000:]
                 time.sleep(0.01)
             yield process, client, time.perf_counter() - begun
     finally:

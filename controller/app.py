@@ -47,7 +47,7 @@ def assemble(settings: ControllerSettings, clock: Callable[[], datetime] = utc_n
     repository = Repository(settings)
     publisher = Publisher(store, settings, clock, repository)
     broker = Broker(StoredEvents(store), settings.events.max_clients)
-    store.on_commit(broker.wake)
+    store.on_events(broker.wake)
     broker.on_message(lambda message: _hint_commands(broker, message))
     broker.on_message(_RevisionHints(broker))
     return Parts(

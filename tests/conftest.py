@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 SKIPS = Path(__file__).parent / "skips.txt"
 NODES = ("harbor-1", "harbor-2", "depot-1")
+DEMO = ("path", "demo")  # there is one demo on a machine
 
 for _name in [name for name in os.environ if name.startswith(("MARGRAVE_", "ANSIBLE_"))]:
     if _name != "MARGRAVE_TEST_LAB":  # a lab that is kept between runs while one works on tests
@@ -58,6 +59,14 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(_Skips(), "margrave-skips")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of a file go to one worker, in their order; all of the demo's to the same one."""
+    for item in items:
+        folder = item.path.parent.name
+        group = "demo" if folder in DEMO else str(item.path)
+        item.add_marker(pytest.mark.xdist_group(group))
+
+
 @pytest.fixture(scope="session")
 def needs_lab() -> None:
     """Skip, with the reason, where no lab can be made."""
@@ -71,10 +80,11 @@ def needs_lab() -> None:
 def lab(needs_lab: None) -> Iterator[Lab]:
     """Three running nodes and a filled registry, shared by all tests: leave them as they were.
 
-    With MARGRAVE_TEST_LAB=NAME the lab of that name is used, and kept for the next run.
+    Each worker of a run has its own. With MARGRAVE_TEST_LAB=NAME the lab of that name is used,
+    and kept for the next run.
     """
     kept = os.environ.get("MARGRAVE_TEST_LAB")
-    shared = Lab(kept or "test")
+    shared = Lab(kept or f"test{os.environ.get('PYTEST_XDIST_WORKER', '')}")
     shared.up(NODES)
     yield shared
     if not kept:

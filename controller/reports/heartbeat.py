@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from controller.reports import told as telling
 from controller.reports.placed import Told
-from controller.store import commands, facts, fleet, reports
+from controller.store import commands, facts, fleet
 from controller.store.batch import Page
 from controller.store.freshness import Moment, NodeStatus
 from controller.store.reports import Line
@@ -28,14 +28,13 @@ def take(intake: Intake, site: str, beat: Heartbeat) -> dict[str, Any]:
     line = Line(site, beat.runner, beat.epoch)
     with intake.store.write() as session:
         claim = fleet.claim(session, site)
-        highest = max(claim.epoch, reports.highest_epoch(session, site))
-        if line.epoch >= highest:
+        if line.epoch >= claim.highest:
             _note(session, line, beat, claim, Moment(now, intake.period))
         return {
             "head": facts.head(session),
             "wanted_commit": claim.wanted_commit,
             "commands": commands.pending(session, site),
-            "epoch": max(highest, line.epoch),
+            "epoch": max(claim.highest, line.epoch),
             "time": stamp(now),
         }
 
@@ -49,7 +48,7 @@ def _note(session: Session, line: Line, beat: Heartbeat, claim: Claim, moment: M
     }
     if beat.applied_commit is not None:
         values["applied_commit"] = beat.applied_commit
-    changed = fleet.tell_site(session, line.site, values)
+    changed = fleet.tell_alive(session, line.site, claim, values)
     nodes = {node.name: _node_values(node, beat.at, moment.now) for node in beat.nodes}
     for name in fleet.tell_nodes(session, line.site, nodes):
         telling.tell_node(told, name)

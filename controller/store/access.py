@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import delete, func, or_, select, update
+from sqlalchemy import bindparam, delete, func, or_, select, update
 
 from controller.store.models import LoginSession, Site, SiteToken, Token, User
 from controller.store.shapes import stamp
@@ -22,6 +22,32 @@ if TYPE_CHECKING:
 VOUCHED: Final = "oidc "
 # Writing the time of each use would turn every read into a write.
 USED_EVERY: Final = timedelta(minutes=5)
+
+# Made once: these are asked with every request.
+_TOKEN: Final = (
+    select(
+        Token.id,
+        Token.name,
+        Token.role,
+        Token.sites,
+        Token.revoked_at,
+        Token.expires_at,
+        Token.last_used_at,
+        User.name.label("user"),
+        User.role.label("user_role"),
+        User.sites.label("user_sites"),
+        User.disabled,
+    )
+    .join(User, User.name == Token.user, isouter=True)
+    .where(Token.digest == bindparam("of_digest"))
+)
+_SITE_TOKEN: Final = select(
+    SiteToken.id,
+    SiteToken.site,
+    SiteToken.revoked_at,
+    SiteToken.expires_at,
+    SiteToken.last_used_at,
+).where(SiteToken.digest == bindparam("of_digest"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +65,17 @@ class Holder:
 
 def token(session: Session, digest: str, now: datetime) -> Holder | None:
     """The holder of a valid API token or runner's token."""
-    row = session.scalar(select(Token).where(Token.digest == digest))
+    row = session.execute(_TOKEN, {"of_digest": digest}).one_or_none()
     if row is not None:
-        if not _valid(row, now):
-            return None
-        user = session.get(User, row.user) if row.user else None
-        if user is not None and user.disabled:
+        if not _valid(row, now) or row.disabled:
             return None
         name, role, sites = (
-            (user.name, user.role, user.sites) if user else (row.name, row.role, row.sites)
+            (row.user, row.user_role, row.user_sites)
+            if row.user_role
+            else (row.name, row.role, row.sites)
         )
         return Holder(row.id, name, role.value, _theirs(session, sites), None, _unused(row, now))
-    own = session.scalar(select(SiteToken).where(SiteToken.digest == digest))
+    own = session.execute(_SITE_TOKEN, {"of_digest": digest}).one_or_none()
     if own is None or not _valid(own, now):
         return None
     return Holder(own.id, f"site:{own.site}", "site", (own.site,), own.site, _unused(own, now))
@@ -194,11 +219,11 @@ def close_session(session: Session, digest: str) -> None:
     session.execute(delete(LoginSession).where(LoginSession.digest == digest))
 
 
-def _valid(row: Token | SiteToken, now: datetime) -> bool:
+def _valid(row: Any, now: datetime) -> bool:
     return row.revoked_at is None and (row.expires_at is None or row.expires_at > now)
 
 
-def _unused(row: Token | SiteToken, now: datetime) -> bool:
+def _unused(row: Any, now: datetime) -> bool:
     return row.last_used_at is None or now - row.last_used_at > USED_EVERY
 
 

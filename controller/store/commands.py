@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import func, select
+from sqlalchemy import bindparam, func, select
 
 from controller.store.models import Command
 from controller.store.words import CommandState
@@ -18,6 +18,13 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from controller.store.words import CommandKind
+
+_PENDING: Final = (
+    select(Command.id, Command.kind, Command.data)
+    .where(Command.site == bindparam("of_site"), Command.state == CommandState.PENDING)
+    .order_by(Command.number)
+    .limit(bindparam("most"))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +58,8 @@ def add(session: Session, order: Order, now: datetime) -> str:
 
 def pending(session: Session, site: str, limit: int = 100) -> list[dict[str, Any]]:
     """What a site's runner has not acknowledged, in the order it was given."""
-    query = (
-        select(Command.id, Command.kind, Command.data)
-        .where(Command.site == site, Command.state == CommandState.PENDING)
-        .order_by(Command.number)
-        .limit(limit)
-    )
-    return [{"id": row.id, "kind": row.kind.value, **row.data} for row in session.execute(query)]
+    rows = session.execute(_PENDING, {"of_site": site, "most": limit})
+    return [{"id": row.id, "kind": row.kind.value, **row.data} for row in rows]
 
 
 def acknowledge(

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 from sqlalchemy.pool import QueuePool
 
 from controller.store import copying, outages, schema, space
+from controller.store.events import TOLD
 from controller.store.sharing import Alone, Shared
 from margrave.errors import Refused
 
@@ -75,13 +76,14 @@ class Store:
 
     @contextmanager
     def write(self) -> Iterator[Session]:
-        """One transaction; afterwards those who asked for it are told that something changed."""
+        """One transaction; afterwards those who asked for it are told that it stored events."""
         with outages.told(), self._lock, Session(self._writing) as session, session.begin():
             self._sharing.begin(session)
             yield session
             self._sharing.end(session)
-        for listener in tuple(self._listeners):
-            listener()
+        if session.info.get(TOLD):  # a quiet fleet's heartbeats store none
+            for listener in tuple(self._listeners):
+                listener()
 
     @contextmanager
     def alone(self, what: str) -> Iterator[None]:
@@ -99,8 +101,8 @@ class Store:
         """Whether this process does what has to be done once for all controllers."""
         return self._sharing.leads()
 
-    def on_commit(self, listener: Callable[[], None]) -> None:
-        """Call the listener after each committed write, on the writer's thread: be quick."""
+    def on_events(self, listener: Callable[[], None]) -> None:
+        """Call the listener when events were stored, on the writer's thread: be quick."""
         self._listeners.append(listener)
 
     def listen(self, heard: Callable[[], None]) -> Callable[[], None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import delete, select
+from sqlalchemy import bindparam, delete, select
 
 from controller.store.models import Fact
 
@@ -18,9 +18,13 @@ HALT: Final = "git.halt"  # {reason, cure, commit, known, since, accepted}: main
 EDITS: Final = "git.edits"  # {branch: {commit, base, site, remove, since}}: sites to be merged
 
 
+_GET: Final = select(Fact.value).where(Fact.name == bindparam("of_name"))
+
+
 def get(session: Session, name: str) -> dict[str, Any] | None:
     """A fact, or None."""
-    return session.scalar(select(Fact.value).where(Fact.name == name))
+    found: dict[str, Any] | None = session.scalar(_GET, {"of_name": name})
+    return found
 
 
 def put(session: Session, name: str, value: Mapping[str, Any]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlalchemy import func, select
 from sqlalchemy.exc import DataError, IntegrityError, StatementError
 
 from controller.store import totals
@@ -60,12 +59,6 @@ def attempt(session: Session, step: Callable[[], None]) -> str:
             return f"the database refuses it: {error.orig}"
         raise
     return ""
-
-
-def highest_epoch(session: Session, site: str) -> int:
-    """The highest epoch heard of, 0 before the first."""
-    query = select(func.max(ReportCursor.epoch)).where(ReportCursor.site == site)
-    return session.scalar(query) or 0
 
 
 def reject(session: Session, line: Line, seq: int, body: str, finding: str, now: datetime) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 from typing import Final
 
@@ -44,17 +45,17 @@ def _make(path: Path) -> None:
         serialization.PrivateFormat.OpenSSH,
         serialization.NoEncryption(),
     )
-    # Written aside and linked, so that two processes end up with one and the same pair.
-    fresh = path.with_name(f".{NAME}.{os.getpid()}")
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
+    # Written aside, each by its own name, and linked: several nodes are added at once by a new
+    # runner, and all of them have to end up with one and the same pair.
+    descriptor, fresh = tempfile.mkstemp(prefix=f".{NAME}.", dir=path.parent)
     try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
         os.link(fresh, path)
     except FileExistsError:
         return
     finally:
-        fresh.unlink()
+        os.unlink(fresh)
     path.with_suffix(".pub").write_text(public_line(path) + "\n", encoding="ascii")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ from sqlalchemy import text
 
 from controller.chores import Chores
 from controller.parts import Parts
-from controller.store import Store, retention
+from controller.store import Session, Store, retention
 from controller.store.retention import Horizon
 from tests.functional.controller.kit import Api, Clock, Runner, add_deployment, placed
 
@@ -153,7 +155,15 @@ def test_reports_get_in_while_a_sweep_goes_on(
             report.join(60)
             reported.set()
 
-    parts.store.on_commit(written)
+    write = Store.write
+
+    @contextmanager
+    def told(store: Store) -> Iterator[Session]:
+        with write(store) as session:
+            yield session
+        written()
+
+    monkeypatch.setattr(Store, "write", told)
     sweep = threading.Thread(
         target=retention.sweep, args=(parts.store, _everything(clock)), name="sweep"
     )

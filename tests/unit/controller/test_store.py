@@ -13,9 +13,10 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine
 
-from controller.store import Store, documents, facts, schema
+from controller.store import Store, documents, events, facts, schema
 from controller.store.columns import Base
 from controller.store.documents import Accepted
+from controller.store.words import EventKind
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -94,12 +95,19 @@ def test_times_come_back_in_utc(store: Store) -> None:
         assert documents.ensure_site(session, "harbor", NOON).created_at == NOON
 
 
-def test_listeners_hear_of_commits(store: Store) -> None:
-    """Who asked is told after a commit, and not after an undone one."""
+def test_listeners_hear_of_events(store: Store) -> None:
+    """Who asked is told after a commit that stored events, not after others or an undone one."""
     heard: list[int] = []
-    store.on_commit(lambda: heard.append(1))
+    store.on_events(lambda: heard.append(1))
     with store.write() as session:
         facts.put(session, "x", {})
+    with pytest.raises(ZeroDivisionError), store.write() as session:
+        events.append(session, EventKind.SITE, {}, "harbor", None, NOON)
+        _ = 1 / 0
+    assert heard == []
+
+    with store.write() as session:
+        events.append(session, EventKind.SITE, {}, "harbor", None, NOON)
     assert heard == [1]
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import subprocess
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -50,6 +52,21 @@ def test_the_runners_key_is_made_once(tmp_path) -> None:
     told = subprocess.run(["ssh-keygen", "-yf", path], capture_output=True, text=True, check=True)
     assert told.stdout.split()[:2] == public_line(path).split()[:2]
     assert (tmp_path / "ssh/id_ed25519.pub").read_text() == public_line(path) + "\n"
+
+
+def test_nodes_that_are_added_at_once_get_the_same_key(tmp_path) -> None:
+    """Many ask a new runner for its key at the same moment: one pair, no trouble, nothing left."""
+    together = threading.Barrier(8)
+
+    def ask(_: int) -> bytes:
+        together.wait(10)
+        return own_key(tmp_path / "ssh").read_bytes()
+
+    with ThreadPoolExecutor(8) as pool:
+        found = set(pool.map(ask, range(8)))
+    assert found == {(tmp_path / "ssh/id_ed25519").read_bytes()}
+    names = sorted(one.name for one in (tmp_path / "ssh").iterdir())
+    assert names == ["id_ed25519", "id_ed25519.pub"]
 
 
 def test_a_key_that_cannot_be_read_says_what_is_needed(tmp_path) -> None:
