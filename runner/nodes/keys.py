@@ -57,5 +57,5 @@ def _make(path: Path) -> None:
     except FileExistsError:
         return
     finally:
-        os.unlink(fresh)
+        Path(fresh).unlink()
     path.with_suffix(".pub").write_text(public_line(path) + "\n", encoding="ascii")
