@@ -20,6 +20,7 @@ from controller.events.log import StoredEvents
 from controller.parts import Parts
 from controller.publish import Publisher, Repository, Sites
 from controller.publish.shelving import shelve
+from controller.reports.heartbeat import Heartbeats
 from controller.reports.intake import Intake
 from controller.store import Store
 from margrave import durations
@@ -50,6 +51,7 @@ def assemble(settings: ControllerSettings, clock: Callable[[], datetime] = utc_n
     store.on_events(broker.wake)
     broker.on_message(lambda message: _hint_commands(broker, message))
     broker.on_message(_RevisionHints(broker))
+    period = timedelta(seconds=durations.seconds(settings.heartbeat.interval))
     return Parts(
         settings=settings,
         store=store,
@@ -60,9 +62,8 @@ def assemble(settings: ControllerSettings, clock: Callable[[], datetime] = utc_n
         admission=Admission(store, settings, clock, repository),
         publisher=publisher,
         sites=Sites(store, publisher, clock),
-        intake=Intake(
-            store, clock, timedelta(seconds=durations.seconds(settings.heartbeat.interval))
-        ),
+        intake=Intake(store, clock, period),
+        heartbeats=Heartbeats(store, clock, period),
         sign_ins=Limiter(*SIGN_INS, time.monotonic),
     )
 

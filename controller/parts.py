@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from controller.catalog import Catalog
     from controller.events.broker import Broker
     from controller.publish import Publisher, Repository, Sites
+    from controller.reports.heartbeat import Heartbeats
     from controller.reports.intake import Intake
     from controller.settings import ControllerSettings
     from controller.store import Store
@@ -35,6 +36,7 @@ class Parts:
     publisher: Publisher
     sites: Sites
     intake: Intake
+    heartbeats: Heartbeats
     sign_ins: Limiter
 
     def moment(self) -> Moment:

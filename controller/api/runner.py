@@ -8,7 +8,7 @@ from controller.access.identity import Role
 from controller.api import bodies
 from controller.api.problems import Problem, invalid, not_found
 from controller.api.routes import Object, Route
-from controller.reports import heartbeat, runs
+from controller.reports import runs
 from controller.reports.intake import PROTOCOL, Gap
 from controller.reports.messages import Batch, Heartbeat
 from controller.reports.runs import Run
@@ -37,7 +37,7 @@ def beaten(call: Call, site: str, body: dict[str, Any]) -> dict[str, Any]:
     """POST heartbeat: who is alive; the answer holds the head and open commands."""
     beat = bodies.read(Heartbeat, body)
     _check(call, site, beat.protocol)
-    return heartbeat.take(call.parts.intake, site, beat)
+    return call.parts.heartbeats.take(site, beat)
 
 
 def ran(call: Call, site: str, body: Run) -> dict[str, Any]:

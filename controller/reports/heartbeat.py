@@ -2,59 +2,155 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
 
 from controller.reports import told as telling
 from controller.reports.placed import Told
-from controller.store import commands, facts, fleet
+from controller.store import beats, facts
 from controller.store.batch import Page
 from controller.store.freshness import Moment, NodeStatus
-from controller.store.reports import Line
 from controller.store.shapes import stamp
 from margrave.lifecycle import Freshness
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from collections.abc import Callable, Sequence
+    from datetime import datetime, timedelta
 
-    from controller.reports.intake import Intake
     from controller.reports.messages import Heartbeat, HeartbeatNode
-    from controller.store import Session
-    from controller.store.fleet import Claim
+    from controller.store import Session, Store
+    from controller.store.beats import Claim
+
+MOST: Final = 200  # in one transaction; others wait for its end
 
 
-def take(intake: Intake, site: str, beat: Heartbeat) -> dict[str, Any]:
-    """Note a heartbeat; the head of the repository, open commands, and the time."""
-    now = intake.clock()
-    line = Line(site, beat.runner, beat.epoch)
-    with intake.store.write() as session:
-        claim = fleet.claim(session, site)
-        if line.epoch >= claim.highest:
-            _note(session, line, beat, claim, Moment(now, intake.period))
-        return {
-            "head": facts.head(session),
-            "wanted_commit": claim.wanted_commit,
-            "commands": commands.pending(session, site),
-            "epoch": max(claim.highest, line.epoch),
-            "time": stamp(now),
-        }
+@dataclass(eq=False, slots=True)
+class _Asked:
+    """A heartbeat that waits for its answer."""
+
+    site: str
+    beat: Heartbeat
+    alone: bool = False  # something was wrong with those that it was taken with
+    answer: dict[str, Any] | None = None
 
 
-def _note(session: Session, line: Line, beat: Heartbeat, claim: Claim, moment: Moment) -> None:
-    told = Told(line.site, line.runner, moment, True, Page(session, line.site, moment))
-    values: dict[str, Any] = {
-        "last_seen": moment.now,
-        "runner": line.runner,
-        "epoch": line.epoch,
+@dataclass(slots=True)
+class Heartbeats:
+    """The door that heartbeats come through.
+
+    A transaction costs more than what a heartbeat writes in it. So all that have come while another
+    one was under way are taken together by the first of them that gets its turn: the busier the
+    controller, the more of them share one. One that comes alone waits for nobody.
+    """
+
+    store: Store
+    clock: Callable[[], datetime]
+    period: timedelta
+    _waiting: list[_Asked] = field(default_factory=list)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _turn: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def waiting(self) -> int:
+        """How many have come and are not being taken yet."""
+        return len(self._waiting)
+
+    def take(self, site: str, beat: Heartbeat) -> dict[str, Any]:
+        """Note a heartbeat; the head of the repository, open commands, and the time."""
+        asked = _Asked(site, beat)
+        with self._lock:
+            self._waiting.append(asked)
+        with self._turn:
+            if asked.answer is None:
+                self._answer(asked)
+        assert asked.answer is not None
+        return asked.answer
+
+    def _answer(self, asked: _Asked) -> None:
+        together = self._with(asked)
+        try:
+            self._take(together)
+        except Exception:
+            if together == [asked]:
+                raise
+            # One of them is the trouble: each goes by itself then, and is told of its own.
+            for one in together:
+                one.alone = True
+            self._take([asked])
+
+    def _with(self, asked: _Asked) -> list[_Asked]:
+        """This one and those that can go with it: of each site one, the first that came."""
+        with self._lock:
+            found = {asked.site: asked}
+            for one in self._waiting if not asked.alone else ():
+                if not one.alone and one.answer is None and len(found) < MOST:
+                    found.setdefault(one.site, one)
+            together = list(found.values())
+            self._waiting = [one for one in self._waiting if one not in together]
+        return together
+
+    def _take(self, together: Sequence[_Asked]) -> None:
+        moment = Moment(self.clock(), self.period)
+        sites = [one.site for one in together]
+        with self.store.write() as session:
+            claims = beats.claims(session, sites)
+            _note(
+                session,
+                [one for one in together if one.beat.epoch >= claims[one.site].highest],
+                claims,
+                moment,
+            )
+            head, orders = facts.head(session), beats.orders(session, sites)
+        for one in together:
+            one.answer = {
+                "head": head,
+                "wanted_commit": claims[one.site].wanted_commit,
+                "commands": orders[one.site],
+                "epoch": max(claims[one.site].highest, one.beat.epoch),
+                "time": stamp(moment.now),
+            }
+
+
+def _note(
+    session: Session, heard: Sequence[_Asked], claims: dict[str, Claim], moment: Moment
+) -> None:
+    """Keep what those say that speak for their sites, and tell what has changed."""
+    values = {one.site: _site_values(one.beat, claims[one.site], moment.now) for one in heard}
+    beats.tell_sites(session, values)
+    changed = beats.tell_nodes(
+        session,
+        {
+            one.site: {
+                node.name: _node_values(node, one.beat.at, moment.now) for node in one.beat.nodes
+            }
+            for one in heard
+        },
+    )
+    for one in heard:
+        was = claims[one.site]
+        news = moment.site(was.last_seen) is not Freshness.FRESH or any(
+            getattr(was, name) != value
+            for name, value in values[one.site].items()
+            if name != "last_seen"
+        )
+        if news or changed[one.site]:
+            page = Page(session, one.site, moment)
+            told = Told(one.site, one.beat.runner, moment, True, page)
+            for name in changed[one.site]:
+                telling.tell_node(told, name)
+            if news:
+                telling.tell_site(told)
+            page.write()
+
+
+def _site_values(beat: Heartbeat, was: Claim, now: datetime) -> dict[str, Any]:
+    return {
+        "last_seen": now,
+        "runner": beat.runner,
+        "epoch": beat.epoch,
+        "applied_commit": beat.applied_commit or was.applied_commit,
     }
-    if beat.applied_commit is not None:
-        values["applied_commit"] = beat.applied_commit
-    changed = fleet.tell_alive(session, line.site, claim, values)
-    nodes = {node.name: _node_values(node, beat.at, moment.now) for node in beat.nodes}
-    for name in fleet.tell_nodes(session, line.site, nodes):
-        telling.tell_node(told, name)
-    if changed or moment.site(claim.last_seen) is not Freshness.FRESH:
-        telling.tell_site(told)
-    told.page.write()
 
 
 def _node_values(node: HeartbeatNode, at: datetime, now: datetime) -> dict[str, Any]:

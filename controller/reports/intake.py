@@ -14,7 +14,7 @@ from controller.reports import placed
 from controller.reports.messages import EventKind, LogData, OperationData, Time
 from controller.reports.placed import Told
 from controller.reports.told import HANDLERS
-from controller.store import fleet, reports
+from controller.store import beats, fleet, reports
 from controller.store.batch import Page
 from controller.store.freshness import Moment
 from controller.store.reports import Line
@@ -72,7 +72,7 @@ class Intake:
 
     def _told(self, session: Session, line: Line) -> Told:
         moment = Moment(self.clock(), self.period)
-        adopts = line.epoch >= fleet.claim(session, line.site).epoch
+        adopts = line.epoch >= beats.claims(session, [line.site])[line.site].epoch
         if adopts:
             claim = {"last_seen": moment.now, "runner": line.runner, "epoch": line.epoch}
             fleet.tell_site(session, line.site, claim)

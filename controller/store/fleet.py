@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, delete, func, select, update
+from sqlalchemy import delete, func, select
 
-from controller.store.columns import table
-from controller.store.models import Deployment, Node, ReportCursor, Site
+from controller.store.models import Deployment, Node, Site
 from controller.store.shapes import stamp
 
 if TYPE_CHECKING:
@@ -19,32 +17,6 @@ if TYPE_CHECKING:
 
     from controller.store.freshness import Moment
 
-# Of tables, made once, and many rows at a time: a quiet fleet sends little else, and the mapped way
-# took four times as long.
-_SITES: Final = table(Site)
-_NODES: Final = table(Node)
-_CURSORS: Final = table(ReportCursor)
-_CLAIM: Final = select(
-    _SITES.c.runner,
-    func.coalesce(_SITES.c.epoch, 0).label("epoch"),
-    _SITES.c.last_seen,
-    _SITES.c.applied_commit,
-    _SITES.c.wanted_commit,
-    func.coalesce(
-        select(func.max(_CURSORS.c.epoch))
-        .where(_CURSORS.c.site == _SITES.c.name)
-        .scalar_subquery(),
-        0,
-    ).label("reported"),
-).where(_SITES.c.name == bindparam("of_site"))
-_ALIVE: Final = update(_SITES).where(_SITES.c.name == bindparam("of_site"))
-_OF_SITE: Final = select(_NODES.c.name, _NODES.c.status, _NODES.c.last_seen).where(
-    _NODES.c.site == bindparam("of_site")
-)
-_BEAT: Final = update(_NODES).where(
-    _NODES.c.site == bindparam("of_site"), _NODES.c.name == bindparam("of_name")
-)
-
 SiteRow = tuple[tuple[str], dict[str, Any]]
 NodeRow = tuple[tuple[str, str], dict[str, Any]]
 
@@ -52,34 +24,6 @@ NodeRow = tuple[tuple[str, str], dict[str, Any]]
 def site_exists(session: Session, name: str) -> bool:
     """Whether the site is known."""
     return session.get(Site, name) is not None
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """Who last spoke for a site, when, what runs there, and what Git wants there."""
-
-    runner: str | None
-    epoch: int
-    last_seen: datetime | None
-    applied_commit: str | None
-    wanted_commit: str | None
-    reported: int  # the highest epoch that anybody sent reports with
-
-    @property
-    def highest(self) -> int:
-        """The highest epoch heard of, 0 before the first."""
-        return max(self.epoch, self.reported)
-
-
-def claim(session: Session, name: str) -> Claim:
-    """Who last spoke for a site; epoch 0 before anybody did."""
-    return Claim(*session.connection().execute(_CLAIM, {"of_site": name}).one())
-
-
-def tell_alive(session: Session, name: str, was: Claim, values: Mapping[str, Any]) -> bool:
-    """Keep what a heartbeat says of its site; whether anything but the time changed."""
-    session.connection().execute(_ALIVE, {"of_site": name, **values})
-    return any(getattr(was, one) != new for one, new in values.items() if one != "last_seen")
 
 
 def tell_site(session: Session, name: str, values: Mapping[str, Any]) -> bool:
@@ -99,21 +43,6 @@ def tell_node(
         session.flush()
         return True
     return _set(row, values, quiet=("last_seen",))
-
-
-def tell_nodes(session: Session, site: str, told: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Keep status and last_seen of nodes that are known; those whose status changed."""
-    changed, rows = [], []
-    for row in session.connection().execute(_OF_SITE, {"of_site": site}):
-        was = {"status": row.status, "last_seen": row.last_seen}
-        now = {**was, **told.get(row.name, {})}
-        if now != was:
-            rows.append({"of_site": site, "of_name": row.name, **now})
-        if now["status"] != was["status"]:
-            changed.append(row.name)
-    if rows:
-        session.connection().execute(_BEAT, rows)
-    return changed
 
 
 def forget_node(session: Session, site: str, name: str) -> bool:
