@@ -112,33 +112,53 @@ def docker(apps: Path, version: str) -> list[Task]:
 
 def podman(_: Path, version: str) -> list[Task]:
     """A network, a volume, two containers, and a look whether it answers: there is no compose."""
-    healthy = {"healthcheck": "/bin/health", "healthcheck_interval": "1s", "state": "started"}
-    both = {**healthy, "network": ["storefront"], "restart_policy": "unless-stopped"}
+    return podman_tasks(Plain(version))
+
+
+@dataclass(frozen=True)
+class Plain:
+    """What the tasks for podman bring up; a name before those of its parts keeps two apart."""
+
+    version: str
+    greeting: str = "hello"
+    prefix: str = ""
+    port: int = 8000
+    look: str = "/bin/health"
+    every: str = "1s"
+
+
+def podman_tasks(one: Plain) -> list[Task]:
+    """The storefront by the modules that podman's users have."""
+    healthy = {"healthcheck": one.look, "healthcheck_interval": one.every, "state": "started"}
+    network, volume = f"{one.prefix}storefront", f"{one.prefix}storefront_data"
+    both = {**healthy, "network": [network], "restart_policy": "unless-stopped"}
     return [
-        {"name": "Make a network", "containers.podman.podman_network": {"name": "storefront"}},
-        {"name": "Make a volume", "containers.podman.podman_volume": {"name": "storefront_data"}},
+        {"name": "Make a network", "containers.podman.podman_network": {"name": network}},
+        {"name": "Make a volume", "containers.podman.podman_volume": {"name": volume}},
         {
             "name": "Run the cache",
             "containers.podman.podman_container": {
                 **both,
-                "name": "cache",
+                "name": f"{one.prefix}cache",
                 "image": f"{REGISTRY}/storefront-cache:1.0.0",
-                "volume": ["storefront_data:/data"],
+                "volume": [f"{volume}:/data"],
             },
         },
         {
             "name": "Run the web",
             "containers.podman.podman_container": {
                 **both,
-                "name": "web",
-                "image": f"{REGISTRY}/storefront-web:{version}",
-                "env": {"GREETING": "hello"},
-                "publish": ["8000:8000"],
+                "name": f"{one.prefix}web",
+                "image": f"{REGISTRY}/storefront-web:{one.version}",
+                "env": {"GREETING": one.greeting},
+                "publish": [f"{one.port}:8000"],
             },
         },
         {
             "name": "Wait for health",
-            "ansible.builtin.command": {"argv": ["podman", "healthcheck", "run", "web"]},
+            "ansible.builtin.command": {
+                "argv": ["podman", "healthcheck", "run", f"{one.prefix}web"]
+            },
             "register": "health",
             "until": "health is succeeded",
             "retries": PATIENCE,

@@ -123,7 +123,8 @@ def measure(lab: Lab, folder: Path) -> dict[str, Any]:
         def list_containers() -> None:
             subprocess.run(beside, check=True, capture_output=True)
 
-        look(), look()
+        look()
+        look()
         open_now = connections(lab)
         list_containers()
         pairs = [(seconds(list_containers), seconds(look)) for _ in range(TURNS)]

@@ -3,8 +3,8 @@
 All three change one variable of the storefront on the same nodes, in turns, each with a copy of its
 own on a port of its own; images are there already. Measured from the push until all are healthy:
 ours by the site runner, (a) a shell loop that copies and starts on all nodes in parallel over
-multiplexed SSH, (b) a plain playbook: facts, copy, `docker-compose up --wait`, one task after the
-other, with ansible-core's own modules and its default of five forks.
+multiplexed SSH, (b) a plain playbook: facts, then a network, a volume and two containers by the
+modules of `containers.podman`, one task after the other, with Ansible's default of five forks.
 """
 
 from __future__ import annotations
@@ -21,9 +21,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final
 
+from bench.compare_ways import Plain, community, podman_tasks
 from bench.figures import keep, summary
 from lab import Lab
-from tests.support.repository import STOREFRONT, Repository, storefront_component
+from lab.layout import cache_folder
+from tests.support.repository import ASK_PATIENTLY, STOREFRONT, Repository, storefront_component
 from tests.support.runner_process import RunnerProcess
 from tests.support.waiting import eventually
 
@@ -33,6 +35,7 @@ BARS: Final = {"loop": 1.3, "playbook": 3.0}
 # Seldom, for each look at a container's health is a process or two: 120 containers are here, and
 # with one look a second these would be all that the machine does.
 EVERY: Final = "60s"
+LOOK: Final = str(json.loads(ASK_PATIENTLY)[1])  # as the files of the other two ask
 UP: Final = "DOCKER_HOST=unix:///run/podman/podman.sock docker-compose -p {name} up -d --wait"
 # Every node at once; the script ends when the slowest is healthy.
 LOOP: Final = """\
@@ -107,43 +110,32 @@ class Loop:
 
 
 class Playbook:
-    """The same as tasks."""
+    """The same as tasks: facts, then podman's own modules."""
 
     def __init__(self, lab: Lab, nodes: list[str], base: Path) -> None:
         self.folder = base / "playbook"
         self.folder.mkdir()
-        (self.folder / "compose.yaml").write_text(compose(base, 8002))
         hosts = {node: {"ansible_host": lab.node(node).address} for node in nodes}
-        shared = f"-o UserKnownHostsFile={lab.known_hosts}"
         login = {
             "ansible_user": "root",
             "ansible_ssh_private_key_file": str(lab.key),
-            "ansible_ssh_common_args": shared,
+            "ansible_ssh_common_args": f"-o UserKnownHostsFile={lab.known_hosts}",
         }
         inventory = {"all": {"hosts": hosts, "vars": login}}
         (self.folder / "inventory.yml").write_text(json.dumps(inventory))
-        copy = {"src": "{{ item }}", "dest": "/root/playbook/", "mode": "0644"}
-        tasks: list[dict[str, Any]] = [
-            {"ansible.builtin.file": {"path": "/root/playbook", "state": "directory"}},
-            {"ansible.builtin.copy": copy, "loop": ["compose.yaml", ".env"]},
-            {
-                "ansible.builtin.shell": {
-                    "cmd": UP.format(name="playbook"),
-                    "chdir": "/root/playbook",
-                }
-            },
-        ]
-        (self.folder / "site.yml").write_text(json.dumps([{"hosts": "all", "tasks": tasks}]))
         self.environment = {
             **os.environ,
             "ANSIBLE_HOME": str(base / "home"),
             "ANSIBLE_CONFIG": str(self.folder / "ansible.cfg"),
+            "ANSIBLE_COLLECTIONS_PATH": str(community(cache_folder().parent)),
         }
         (self.folder / "ansible.cfg").touch()
 
     def change(self, greeting: str) -> None:
         """Write the variable and run the playbook."""
-        (self.folder / ".env").write_text(f"GREETING={greeting}\n")
+        wanted = Plain("1.0.0", greeting, "plain-", 8002, LOOK, EVERY)
+        play = {"hosts": "all", "tasks": podman_tasks(wanted)}
+        (self.folder / "site.yml").write_text(json.dumps([play]))
         program = str(Path(sys.executable).with_name("ansible-playbook"))
         run([program, "-i", "inventory.yml", "site.yml"], self.folder, self.environment)
 
@@ -168,7 +160,11 @@ def run(words: list[str], folder: Path, environment: dict[str, str]) -> None:
 def measure(lab: Lab, nodes: list[str], base: Path) -> dict[str, Any]:
     """All three in turns, after one turn that counts for nothing."""
     ours = Ours(lab, nodes, base)
-    ways = {"ours": ours, "loop": Loop(lab, nodes, base), "playbook": Playbook(lab, nodes, base)}
+    ways: dict[str, Ours | Loop | Playbook] = {
+        "ours": ours,
+        "loop": Loop(lab, nodes, base),
+        "playbook": Playbook(lab, nodes, base),
+    }
     taken: dict[str, list[float]] = {name: [] for name in ways}
     try:
         for turn in range(RUNS + 1):

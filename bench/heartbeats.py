@@ -50,7 +50,8 @@ def register(state: Path) -> None:
 
 def beats() -> list[Ask]:
     """Signed requests, made before the clock starts: signing them is the nodes' own work."""
-    now, found = int(time.time() * 1000), []
+    now = int(time.time() * 1000)
+    found: list[Ask] = []
     for number in range(BEATS):
         node, stamp = f"node-{number % NODES}", str(now + number // NODES)
         headers = {

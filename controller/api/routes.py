@@ -88,10 +88,11 @@ def _require(who: Identity, route: Route, path: dict[str, str]) -> None:
 def _check_query(route: Route) -> None:
     """422 for a text that is longer than anything it could be compared with."""
     told = described.TABLE.get((route.method, route.path))
+    asks = told.asks if told else {}
     findings = [
         Finding(f"/{name}", "is too long", f"{described.TEXT_LIMIT} characters at most")
-        for name, schema in (told.asks if told else {}).items()
-        if len(request.args.get(name, "")) > schema.get("maxLength", len(request.url))
+        for name, value in request.args.items()
+        if name in asks and len(value) > asks[name].get("maxLength", len(value))
     ]
     if findings:
         raise invalid(findings)
