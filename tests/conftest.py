@@ -59,6 +59,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(_Skips(), "margrave-skips")
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests of a file go to one worker, in their order; all of the demo's to the same one."""
     for item in items:
