@@ -40,6 +40,8 @@ def load(
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise MargraveError(f"{path}: cannot be read: {error.strerror}", cure) from error
+    except UnicodeDecodeError as error:
+        raise MargraveError(f"{path}: is not UTF-8 text, so no configuration", cure) from error
     base = path.resolve().parent
     loaded = settings.load(
         schema, text, environ, lambda name: (base / name).read_text(encoding="utf-8"), str(path)

@@ -9,10 +9,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from margrave.errors import Conflict, MargraveError, NotFound, Unreachable
+from margrave.errors import Conflict, MargraveError, NotFound, Refused, Unreachable
 
 _SECONDS: Final = 660.0
-_KINDS: Final = {404: NotFound, 409: Conflict, 503: Unreachable}
+_KINDS: Final = {
+    401: Refused,
+    403: Refused,
+    404: NotFound,
+    409: Conflict,
+    412: Conflict,
+    429: Unreachable,
+}
 
 
 def ask(
@@ -34,7 +41,8 @@ def ask(
         connection.close()
     value: dict[str, Any] = json.loads(text) if text else {}
     if answer.status >= 400:
-        raise _KINDS.get(answer.status, MargraveError)(str(value.get("detail") or answer.reason))
+        kind = Unreachable if answer.status >= 500 else _KINDS.get(answer.status, MargraveError)
+        raise kind(str(value.get("detail") or answer.reason), str(value.get("cure") or ""))
     return value
 
 

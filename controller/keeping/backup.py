@@ -33,6 +33,10 @@ _NAMES: Final = frozenset({DATABASE, BUNDLE, ABOUT, SIGNING, f"{SIGNING}.pub"})
 
 def backup(settings: ControllerSettings, target: Path) -> dict[str, Any]:
     """Write a backup, consistent while the controller runs; what it holds."""
+    if not target.parent.is_dir():
+        raise NotFound(f"{target.parent}: is no folder", "make it, or name another")
+    if target.is_dir():
+        raise Refused(f"{target}: is a folder", "name the file that the backup is to be")
     repository = Repository(settings)
     with nearby(target.resolve().parent) as folder:
         store = Store(settings.database_url)

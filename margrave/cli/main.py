@@ -76,8 +76,18 @@ class Nouns(click.Group):
         try:
             return super().invoke(ctx)
         except MargraveError as error:
-            _tell(error, as_json=ctx.meta.get("margrave.output") == "json")
-            return int(exits.of(error))
+            told = error
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            # A path that somebody typed or configured, where something stands in the way: that is
+            # theirs to mend. What names no path is a fault of ours, and is told whole.
+            if error.filename is None:
+                raise
+            where = error.filename2 or error.filename
+            told = MargraveError(f"{where}: {error.strerror}", "mend that path, or name another")
+        _tell(told, as_json=ctx.meta.get("margrave.output") == "json")
+        return int(exits.of(told))
 
 
 def _rooms() -> dict[str, Any]:

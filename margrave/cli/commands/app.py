@@ -13,6 +13,7 @@ from margrave.cli.exits import Exit
 from margrave.cli.options import calls, naming, shows
 from margrave.cli.paths import at
 from margrave.cli.shape import Noun
+from margrave.errors import NotFound
 
 if TYPE_CHECKING:
     from margrave.cli.api import Api
@@ -87,7 +88,7 @@ app.add_command(lint_command, "lint")
 
 
 @app.command()
-@click.argument("path", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("path", type=click.Path(path_type=Path))
 @shows
 def digest(out: Output, path: Path) -> None:
     """The digest of a folder, and of the components of the package it holds.
@@ -97,6 +98,8 @@ def digest(out: Output, path: Path) -> None:
     """
     from margrave.cli.lint.package import component_digests, folder_digest
 
+    if not path.is_dir():
+        raise NotFound(f"{path}: is no folder", "name the folder of a package, or of a component")
     value = {
         "path": str(path),
         "digest": folder_digest(path),

@@ -162,24 +162,3 @@ def test_a_word_that_is_none_is_wrong_usage(run: Run, verb: str) -> None:
 
     assert ran.code == 2
     assert "--no-such-option" in ran.err
-
-
-@pytest.mark.parametrize("verb", sorted(CASES))
-@pytest.mark.parametrize(("status", "code"), [(403, 5), (503, 6)])
-def test_a_refusal_ends_each_command_alike(
-    run: Run,
-    controller: FakeController,
-    monkeypatch: pytest.MonkeyPatch,
-    verb: str,
-    status: int,
-    code: int,
-) -> None:
-    """Whatever is asked first: not allowed is 5, a controller that cannot is 6."""
-    problem = {"title": "no", "status": status, "detail": "because of that"}
-    monkeypatch.setattr(controller, "answer", lambda _: (status, problem))
-    monkeypatch.setattr(sys, "stdin", io.StringIO("a long password\n"))
-
-    ran = run(*verb.split(), *CASES[verb][0].split())
-
-    assert (ran.code, ran.out) == (code, "")
-    assert "because of that" in ran.err

@@ -5,11 +5,16 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
+import signal
+import subprocess
+from subprocess import PIPE
 
 import pytest
 
 from margrave.cli.main import main
 from tests.functional.walk.world import World
+from tests.support.served import MARGRAVE
 
 
 def _run(w: World, *words: str, token: str = "", url: str = "") -> tuple[int, str]:
@@ -67,3 +72,19 @@ def a_wait_that_is_over(w: World) -> None:
     w.site.may_go_on.set()
     w.until(w.ids["shop"], "INSTALLED", "succeeded")
     assert w.deployment(w.ids["shop"])["version"] == "1.0.0"
+
+
+def an_interruption(w: World) -> None:
+    """130 when somebody presses Ctrl-C, while it watches or waits; nothing else is touched."""
+    w.site.may_go_on.clear()
+    shop = w.ids["shop"]
+    before = w.deployment(shop)["updated_at"]
+    for words in (("deployment", "watch", shop), ("deployment", "list", "--watch")):
+        here = {**os.environ, **w.served.environment, "PYTHONUNBUFFERED": "1"}
+        with subprocess.Popen([MARGRAVE, *words], env=here, stdout=PIPE, stderr=PIPE) as watching:
+            assert watching.stdout is not None
+            assert watching.stdout.readline()  # it shows what there is: now it waits for more
+            watching.send_signal(signal.SIGINT)
+            assert (words, watching.wait(30)) == (words, 130)
+    w.site.may_go_on.set()
+    assert w.deployment(shop)["updated_at"] == before

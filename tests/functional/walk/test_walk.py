@@ -27,6 +27,7 @@ STEPS = (
     acting.many,
     commands.exit_codes,
     commands.a_wait_that_is_over,
+    commands.an_interruption,
     runners.streams,
     runners.reports,
     runners.runs,
