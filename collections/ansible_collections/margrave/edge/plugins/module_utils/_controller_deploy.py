@@ -181,7 +181,7 @@ def follow(
     for ids, request in [*((step.ids, step.answer) for step in steps), (rest, None)]:
         follower = Follower(controller, request, going)
         try:
-            until(lambda f=follower, i=ids: f.all_ended(i), timeout, "")
+            until(lambda f=follower, i=ids: f.all_ended(i), timeout, lambda: "")
         except ControllerError as error:
             words = error.message + follower.standing
             raise ControllerError(words, "margrave deployment explain tells more") from error

@@ -24,13 +24,14 @@ ENDED = ("succeeded", "failed", "rolled-back", "rollback-failed", "held")
 LOST = ("refused", "cancelled", "failed")
 
 
-def until(ended: Callable[[], object], timeout: float, what: str) -> None:
-    """Return when it has ended; ControllerError when it has not in that time."""
+def until(ended: Callable[[], object], timeout: float, what: Callable[[], str]) -> None:
+    """Return when it has ended; ControllerError that says what was waited for when it has not."""
     deadline = time.monotonic() + timeout
     while not ended():
         if time.monotonic() + PERIOD > deadline:
             raise ControllerError(
-                f"not within {timeout:g} s: waiting for {what}", "raise wait_timeout, or look there"
+                f"not within {timeout:g} s: waiting for {what()}",
+                "raise wait_timeout, or look there",
             )
         time.sleep(PERIOD)
 
@@ -50,7 +51,7 @@ def published(controller: Controller, request: str, timeout: float) -> dict:
             )
         return found["state"] == "published"
 
-    until(ended, timeout, f"request {request} to be published")
+    until(ended, timeout, lambda: f"request {request} to be published")
     return found
 
 

@@ -125,7 +125,7 @@ def _settled(module: AnsibleModule, controller: Controller) -> dict:
     if changed and not module.check_mode:
         found = controller.send("POST", f"{path}/{'drain' if drain else 'undrain'}")
     if drain and params["wait"] and not module.check_mode:
-        until(lambda: not _on(controller, params), params["wait_timeout"], "the node to be empty")
+        _emptied(controller, params)
     return {
         "changed": changed,
         "diff": difference({"drain": before}, {"drain": drain}),
@@ -140,6 +140,19 @@ def _gone(module: AnsibleModule, controller: Controller, path: str, found: dict 
     before = {"name": found["name"]} if found else {}
     node = found if module.check_mode else None
     return {"changed": found is not None, "diff": difference(before, {}), "node": node}
+
+
+def _emptied(controller: Controller, params: dict) -> None:
+    standing: list = []
+
+    def empty() -> bool:
+        standing[:] = _on(controller, params)
+        return not standing
+
+    def what() -> str:
+        return f"{params['name']} to be empty, where {', '.join(standing)} stands"
+
+    until(empty, params["wait_timeout"], what)
 
 
 def _on(controller: Controller, params: dict) -> list:
