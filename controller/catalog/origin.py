@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 from git import GitCommandError, GitError, Repo
 
 from controller.catalog.trees import FolderTree, GitTree, Tree
+from margrave import git_words
 from margrave.errors import NotFound, Refused, Unreachable
 from margrave.names import is_label
 
@@ -126,7 +127,7 @@ def _fetched(origin: Origin, url: str, settings: ControllerSettings) -> Tree:
                 kill_after_timeout=FETCH_SECONDS,
             )  # fmt: skip
     except GitCommandError as error:
-        why = _last_line(str(error.stderr))
+        why = git_words.reason(str(error.stderr))
         raise Unreachable(f"{origin.url}: {why}", "check URL, ref and credentials") from error
     commit = repository.commit("refs/margrave/source").hexsha
     if origin.path and not _is_folder(repository, commit, origin.path):
@@ -177,9 +178,3 @@ def _password(file: Path) -> dict[str, str]:
         "SOURCE_USER": user,
         "SOURCE_PASSWORD": password,
     }
-
-
-def _last_line(text: str) -> str:
-    """Git's own last word; GitPython wraps it in quotes."""
-    words = text.replace("stderr:", "").strip(" '\n")
-    return words.splitlines()[-1].strip() if words else "git fetch failed"

@@ -7,6 +7,7 @@ import os
 import subprocess
 from typing import TYPE_CHECKING, BinaryIO, Final, Self
 
+from margrave import git_words
 from margrave.errors import MargraveError, Unreachable
 
 if TYPE_CHECKING:
@@ -30,8 +31,7 @@ class GitFailed(MargraveError):
 
     def __init__(self, command: str, words: str) -> None:
         self.words = words
-        last = words.strip().splitlines()[-1] if words.strip() else "no reason given"
-        super().__init__(f"git {command}: {last}")
+        super().__init__(f"git {command}: {git_words.reason(words)}")
 
 
 class NoSpace(GitFailed, Unreachable):

@@ -13,6 +13,7 @@ from typing import Final
 
 import git
 
+from margrave import git_words
 from margrave.errors import Unreachable
 from runner.source.access import Access
 
@@ -199,9 +200,6 @@ class Clone:
         return int(status)
 
     def _unreachable(self, error: Exception) -> Unreachable:
-        said = str(getattr(error, "stderr", "") or error).strip()
-        line = said.replace("stderr:", "").strip(" '\n").splitlines()
-        reason = line[-1].strip() if line else "git said nothing"
-        return Unreachable(
-            f"{self._access.remote}: {reason}", "check git.remote, its credentials and the network"
-        )
+        why = git_words.reason(str(getattr(error, "stderr", "") or error))
+        cure = "check git.remote, its credentials and the network"
+        return Unreachable(f"{self._access.remote}: {why}", cure)
