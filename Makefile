@@ -57,8 +57,8 @@ POSTGRESQL := tests/functional/controller tests/functional/postgres tests/functi
 
 # Two workers, each with a lab of its own; the tests of a file stay together.
 define WHOLE
-$(ROOT) $(BIN)/python -m pytest -q -m "not full" -n 2 --dist loadgroup tests/unit tests/functional
-$(ROOT) $(BIN)/python -m pytest -v -m "not full" -n 2 --dist loadgroup tests/integration tests/faults
+$(ROOT) $(BIN)/python -m pytest -q -m "not full" -n 2 --dist loadfile tests/unit tests/functional
+$(ROOT) $(BIN)/python -m pytest -v -m "not full" -n 2 --dist loadfile tests/integration tests/faults
 endef
 
 test-full: $(STAMP) ## what takes longer too: faults, scenarios, endurance
@@ -67,7 +67,7 @@ test-full: $(STAMP) ## what takes longer too: faults, scenarios, endurance
 
 test-postgresql: $(STAMP) ## all that needs the controller's database, on a real PostgreSQL
 	@bash .ci/system-packages test
-	$(BIN)/python -m pytest -q -n 2 --dist loadgroup -k postgres $(POSTGRESQL)
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile -k postgres $(POSTGRESQL)
 
 docs: $(STAMP) ## the documentation as pages: var/docs/index.html
 	$(BIN)/python docs/generate.py

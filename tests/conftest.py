@@ -5,9 +5,10 @@ from __future__ import annotations
 import fnmatch
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from xdist.scheduler import LoadFileScheduling
 
 from lab import Engine, Lab, kubernetes, preflight
 from lab.errors import NotPossibleHere
@@ -59,13 +60,18 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(_Skips(), "margrave-skips")
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the marks
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+class _Together(LoadFileScheduling):  # type: ignore[misc]  # xdist has no types
     """Tests of a file go to one worker, in their order; all of the demo's to the same one."""
-    for item in items:
-        folder = item.path.parent.name
-        group = "demo" if folder in DEMO else str(item.path)
-        item.add_marker(pytest.mark.xdist_group(group))
+
+    def _split_scope(self, nodeid: str) -> str:
+        folder = Path(nodeid.partition("::")[0]).parent.name
+        return "demo" if folder in DEMO else str(super()._split_scope(nodeid))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileScheduling:
+    """Who gets which test, where there are several workers."""
+    return _Together(config, log)
 
 
 @pytest.fixture(scope="session")
