@@ -44,7 +44,7 @@ class Line:
 
     def _on_head(self, head: str) -> None:
         """A head that was neither taken nor refused is news."""
-        known = self._work.watch.desired()
+        known = self._work.watch.newest()
         with self._ground.store.read() as tx:
             halted = site.site_state(tx).halted or {}
         if head not in (known.commit if known else None, halted.get("commit")):

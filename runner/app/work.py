@@ -145,7 +145,7 @@ class Work:
         self.observe.hint()
 
     def _look(self, hinted: bool) -> None:
-        before, began = self.watch.desired(), self._clock()
+        before, began = self.watch.newest(), self._clock()
         kind = "fetch" if hinted else "poll"
         with self._instruments.timed(GIT_SECONDS, kind):
             outcome = self.watch.look(hinted=hinted)
@@ -153,7 +153,7 @@ class Work:
         if isinstance(outcome, Waiting):
             raise Unreachable(outcome.reason)
         self.looked_at = began
-        if self.watch.desired() is not before:
+        if self.watch.newest() is not before:
             self.woken.set()
 
 

@@ -70,7 +70,7 @@ StepOfTick = Callable[[Tick], Outcome]
 def fetch(tick: Tick) -> Outcome:
     """Take up what Git wants now; placements learn what is wanted of them."""
     parts = tick.parts
-    tick.desired = parts.watch.desired()
+    tick.desired = parts.watch.take_up()
     if tick.desired is None:
         return parts.watch.last
     wanted = {one.id: parts.release_of(one) for one in tick.desired.deployments}

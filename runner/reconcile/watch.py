@@ -18,17 +18,30 @@ from runner.store.values import Snapshot
 
 
 class Watch:
-    """The newest verified state, and the way to a newer one."""
+    """The newest verified state, and the way to a newer one.
+
+    Git is asked on a thread of its own. What it finds there becomes what is desired when the next
+    tick takes it up: a tick plans, begins and makes its calls from one and the same state.
+    """
 
     def __init__(self, store: Store, source: Source) -> None:
         self._store = store
         self._source = source
         self._looking = threading.Lock()
-        self._desired = self._restore()
+        self._newest = self._desired = self._restore()
         self.last: Outcome = Waiting("Git was not asked yet")
 
+    def newest(self) -> Desired | None:
+        """What was verified last; the next tick takes it up."""
+        return self._newest
+
     def desired(self) -> Desired | None:
-        """What the site should run, as far as it is known."""
+        """What the site should run, as far as it is known and was taken up."""
+        return self._desired
+
+    def take_up(self) -> Desired | None:
+        """Go on with the newest state; what is desired from now on."""
+        self._desired = self._newest
         return self._desired
 
     def look(self, *, hinted: bool) -> Outcome:
@@ -43,7 +56,7 @@ class Watch:
             self._source.tidy()
 
     def _look(self, *, hinted: bool) -> Outcome:
-        known = self._desired
+        known = self._newest
         with self._store.read() as tx:
             held = site.site_state(tx)
         try:
@@ -72,9 +85,9 @@ class Watch:
             if not same_tree or before.halted:
                 outbox.append(tx, "site", site_resource(after))
             in_use = _components_in_use(tx)
-        self._desired = newest
+        self._newest = newest
         if not same_tree:
-            self._source.keep_components(in_use, newest, known)
+            self._source.keep_components(in_use, newest, known, self._desired)
 
     def _halt(self, error: Halted) -> Outcome:
         with self._store.write() as tx:
