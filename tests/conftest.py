@@ -56,8 +56,14 @@ class _Skips:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Watch the skips of the run."""
+    """Watch the skips of the run; short names for the folders of its workers.
+
+    Sockets lie in them, of SSH and of our own, and a socket's path may have a hundred characters.
+    """
     config.pluginmanager.register(_Skips(), "margrave-skips")
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    if worker:
+        config.option.basetemp = str(Path(config.option.basetemp).with_name(worker[1:]))
 
 
 class _Together(LoadFileScheduling):  # type: ignore[misc]  # xdist has no types
