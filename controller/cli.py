@@ -50,7 +50,7 @@ def init(folder: Path, database: str, output: str) -> None:
     if output == "json":
         click.echo(json.dumps(answer))
         return
-    click.echo(f"A controller is ready in {folder}.\n")
+    click.echo(f"A controller is ready in {folder.resolve()}\n")
     _table({key: value for key, value in answer.items() if value})
     click.echo("\nPassword and token are shown this once.")
     if not made.signing_key:
