@@ -9,6 +9,7 @@ release is never healthy, when its image does not exist, and when the disk is fu
 from __future__ import annotations
 
 import argparse
+import http.client
 import json
 import os
 import re
@@ -18,7 +19,6 @@ import sys
 import tempfile
 import threading
 import time
-import urllib.error
 import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,11 +99,7 @@ class Site:
 
     def version(self) -> str | None:
         """What answers, or None."""
-        try:
-            with urllib.request.urlopen(self.url, timeout=2) as answer:
-                return str(json.load(answer)["version"])
-        except (urllib.error.URLError, OSError, ValueError):
-            return None
+        return answering(self.url)
 
     def forget(self, image: str) -> None:
         """Drop an image from the node; nothing happens when it is not there."""
@@ -113,6 +109,15 @@ class Site:
         """Have images on the node, so that no time is the registry's."""
         for image in images:
             self.lab.ssh(self.node, f"{self.engine} pull -q {REGISTRY}/{image}", timeout=120)
+
+
+def answering(url: str) -> str | None:
+    """The version that answers there; None where none does, or it ends in the middle of that."""
+    try:
+        with urllib.request.urlopen(url, timeout=2) as answer:
+            return str(json.load(answer)["version"])
+    except (http.client.HTTPException, OSError, ValueError):
+        return None
 
 
 class Watch:
