@@ -19,19 +19,19 @@ WISHES = set(re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), re
 KNOWN = {
     "age", "age-keygen", "ansible-doc", "ansible-galaxy", "ansible-inventory", "apt-get", "cat",
     "cd", "cp", "createdb", "createuser", "curl", "docker", "echo", "export", "git", "helm",
-    "install", "kubectl", "molecule", "openssl", "pip", "podman", "psql", "pytest", "python3",
-    "scp", "set", "sops", "source", "ssh", "ssh-keygen", "sudo", "systemctl", "tar", "umask",
-    "useradd",
+    "install", "journalctl", "kubectl", "molecule", "openssl", "pip", "podman", "psql", "pytest",
+    "python3", "scp", "set", "sops", "source", "ssh", "ssh-keygen", "sudo", "systemctl", "tar",
+    "umask", "useradd",
 }  # fmt: skip
 
 
 def typed() -> Iterator[tuple[str, str]]:
     """Page and command of every `$ …` line in a console block; continued lines are joined."""
     for page in PAGES:
-        for block in re.findall(r"^```console\n(.*?)^```", page.read_text(), re.M | re.S):
+        for block in re.findall(r"^ *```console\n(.*?)^ *```", page.read_text(), re.M | re.S):
             for line in re.sub(r"\\\n", " ", block).splitlines():
-                if line.startswith("$ "):
-                    yield str(page.relative_to(ROOT)), line[2:]
+                if line.lstrip().startswith("$ "):
+                    yield str(page.relative_to(ROOT)), line.lstrip()[2:]
 
 
 def words_of(command: str) -> list[list[str]]:

@@ -1,0 +1,69 @@
+"""Each page that tells people what to type is typed by a test, or says here why it is not.
+
+That each line can be typed at all, verbs, options and files, is `test_commands.py`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from tests.unit.docs.test_commands import typed
+
+ROOT: Final = Path(__file__).parents[3]
+
+# Typed as it stands, line by line.
+TYPED: Final = {
+    "docs/howto/backup.md": "tests/integration/docs/test_howto.py",
+    "docs/howto/containers.md": "tests/integration/containers/test_image.py",
+    "docs/howto/rollback.md": "tests/integration/docs/test_howto.py",
+    "docs/howto/upgrade.md": "tests/integration/docs/test_howto.py",
+    "docs/howto/windows.md": "tests/integration/docs/test_howto.py",
+    "docs/start.md": "tests/integration/docs/test_start.py",
+}
+# Not as it stands: why, and the test that does the same with names of its own.
+NOT_TYPED: Final = {
+    "README.md": ("the demo is one per machine", "tests/integration/demo/test_demo.py"),
+    "docs/cli.md": ("two forms of a command", "tests/functional/cli/test_node.py"),
+    "docs/howto/air-gapped.md": (
+        "needs a site without its controller",
+        "tests/integration/runner/test_reconcile_commands.py",
+    ),
+    "docs/howto/application.md": (
+        "needs the reader's own image",
+        "tests/unit/docs/test_examples.py",
+    ),
+    "docs/howto/chart.md": (
+        "needs a node with Kubernetes",
+        "tests/integration/charts/test_whole_way.py",
+    ),
+    "docs/howto/new-node.md": (
+        "needs two boxes and their people",
+        "tests/integration/runner/test_onboard.py",
+    ),
+    "docs/howto/own-forge.md": ("needs a forge", "tests/integration/forge/test_forge.py"),
+    "docs/howto/postgresql.md": (
+        "makes a user of the system's server",
+        "tests/functional/postgres/test_two_controllers.py",
+    ),
+    "docs/howto/sign-in.md": ("needs a provider", "tests/functional/controller/test_oidc.py"),
+    "docs/howto/tls.md": ("needs a certificate", "tests/integration/runner/test_reconcile_tls.py"),
+    "docs/lint.md": ("its checks have tests of their own", "tests/functional/cli/test_lint.py"),
+    "docs/reference/commands.md": (
+        "examples of every command, not a way to go",
+        "tests/functional/cli/test_golden.py",
+    ),
+}
+
+
+def test_each_page_that_is_to_be_typed_stands_in_one_table() -> None:
+    """A new page needs a test that types it, or a reason."""
+    assert set(TYPED) | set(NOT_TYPED) == {page for page, _ in typed()}
+    assert not set(TYPED) & set(NOT_TYPED)
+
+
+def test_who_types_a_page_names_it() -> None:
+    """The tests are there, and those that type a page read that very page."""
+    for page, test in TYPED.items():
+        assert Path(page).name in (ROOT / test).read_text(), page
+    assert [test for _, test in NOT_TYPED.values() if not (ROOT / test).is_file()] == []
