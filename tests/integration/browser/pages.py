@@ -29,6 +29,7 @@ def lived_in(fleet: Fleet) -> dict[str, str]:
         "update": f"/deployments/{shop}/act/update{where}",
         "rollback": f"/deployments/{shop}/act/rollback{where}",
         "delete": f"/deployments/{shop}/act/delete{where}",
+        "many": "/deployments/act/update?all=yes&app=kiosk&version=1.1.0",
         "deploy-choose": "/deploy",
         "deploy": "/deploy?app=kiosk",
         "apps": "/apps",

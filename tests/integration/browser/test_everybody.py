@@ -29,8 +29,8 @@ AXE = "4.14.0"
 DIGEST = "20c09fe157a8a34a30e241aaa1fcdade657734f08ab379ecfbeb7d45cc46e878"
 # One page for each thing that is drawn; the others are made of the same.
 EACH_KIND = (
-    "overview", "deployments", "rolled-back", "compare", "update", "deploy", "app", "sources",
-    "site", "node", "activity", "request", "settings",
+    "overview", "deployments", "rolled-back", "compare", "update", "many", "deploy", "app",
+    "sources", "site", "node", "activity", "request", "settings",
 )  # fmt: skip
 ALL_COLOURS = {"overview", "rolled-back", "compare", "settings"}
 # All of WCAG 2.2 AA and axe's best practices; of the dark form only what differs: its colours.
