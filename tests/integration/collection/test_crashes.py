@@ -9,19 +9,6 @@ from tests.support.shop import Shop, Step
 pytestmark = pytest.mark.lab
 
 
-def _kill_at(shop: Shop, phase: str, step: Step) -> None:
-    """Begin a call and kill its module on the node as soon as its journal says the phase."""
-    journal = f"/var/lib/margrave/deployments/{shop.deployment}/journal.json"
-    lock = f"/run/margrave/{shop.deployment}.lock"
-    running = shop.begin(step)
-    shop.ssh(
-        f'i=0; until grep -q \'"phase": "{phase}"\' {journal} 2>/dev/null; do'
-        " i=$((i+1)); [ $i -lt 20000 ] || exit 1; done;"
-        f" kill -9 $(sed 's/.*\"pid\": \\([0-9]*\\).*/\\1/' {lock})"
-    )
-    running.results()
-
-
 @pytest.mark.parametrize(
     "phase",
     [
@@ -35,7 +22,7 @@ def test_an_update_killed_is_finished_by_the_same_call(shop: Shop, phase: str) -
     update = shop.update("1.1.0", **shop.fence(2))
     shop.one(shop.install("1.0.0", **shop.fence(1)))
 
-    _kill_at(shop, phase, update)
+    shop.kill_at(phase, update)
     journal, finished = shop.call(Step("workload_info", {"deployment": shop.deployment}), update)
 
     assert journal["workloads"][0]["journal"]["phase"] == phase
@@ -50,7 +37,7 @@ def test_going_back_killed_is_finished_by_the_same_call(shop: Shop) -> None:
     bad = Step("workload_update", {**shop.content("1.2.0", timeout=4), **shop.fence(2)})
     shop.one(shop.install("1.1.0", **shop.fence(1)))
 
-    _kill_at(shop, "goback", bad)
+    shop.kill_at("goback", bad)
     finished = shop.one(bad)
 
     assert (finished["state"], finished["rolled_back"]) == ("FAILED", True)
@@ -63,7 +50,7 @@ def test_a_killed_update_can_be_undone(shop: Shop) -> None:
     """A newer call that wants the old release gets it, whatever was half done."""
     shop.one(shop.install("1.0.0", **shop.fence(1)))
 
-    _kill_at(shop, "switch", shop.update("1.1.0", **shop.fence(2)))
+    shop.kill_at("switch", shop.update("1.1.0", **shop.fence(2)))
     undone = shop.one(shop.update("1.0.0", **shop.fence(3)))
 
     assert (undone["state"], undone["version"]) == ("INSTALLED", "1.0.0")
@@ -74,7 +61,7 @@ def test_a_deletion_killed_is_finished(shop: Shop) -> None:
     """Half of a deployment is deleted like a whole one."""
     shop.one(shop.install("1.0.0", **shop.fence(1)))
 
-    _kill_at(shop, "delete", shop.delete(**shop.fence(2)))
+    shop.kill_at("delete", shop.delete(**shop.fence(2)))
     gone = shop.one(shop.delete(**shop.fence(2)))
 
     assert (gone["state"], gone["deleted"]) == ("DELETED", True)
