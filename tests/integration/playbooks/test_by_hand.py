@@ -60,7 +60,8 @@ def test_from_the_first_release_to_none(hand: Hand) -> None:
     assert broken.code == 2
     assert broken.recap["harbor-1"] == (0, 1)
     assert "harbor-2" not in broken.recap  # one node first, and it failed
-    assert "web is starting; 1.1.0 runs again (look at the container's log" in broken.words
+    # How far it came in four seconds is the machine's own affair.
+    assert "1.1.0 runs again (look at" in broken.words
     assert _pages(hand) == {("1.1.0", "good evening")}
 
     would = hand.play("rollback", "--check", "--diff", deployment=ident)
