@@ -30,11 +30,12 @@ def wait(
     """The objects once all are there and ready; the error that ends the wait otherwise."""
     doubt = _Doubt()
     while True:
+        asked = time.time()  # the answers are of later: how long something ran is never overrated
         found = cluster.live(stated)
         pods = _objects.pods_of(found, cluster.items("pods", release.namespace))
         doubt.weigh(_objects.failure(found, pods, before), time.monotonic())
         waiting = [one for one in map(_objects.waiting_for, found) if one]
-        waiting += _objects.settling(pods, time.time(), float(release.health.get("grace", 5)))
+        waiting += _objects.settling(pods, asked, float(release.health.get("grace", 5)))
         if not waiting and len(found) == len(stated):
             return found
         if time.monotonic() > until:
