@@ -87,7 +87,7 @@ class Compose:
             raise HealthError(
                 "start-timeout",
                 f"not all containers had started after {limit:.0f} s",
-                "look at podman ps and podman logs on the node",
+                "look at the containers and their logs on the node",
             )
         if ran.code != 0:
             raise start_error(tidy(ran.err))
@@ -215,7 +215,7 @@ def stop_error(words: str) -> EdgeError:
     """The error for what Compose says of an end that failed: a full disk is no engine trouble."""
     if any(sign in words.lower() for sign in DISK_IS_FULL):
         return DiskError("disk-full", words, "make room on the node")
-    cure = "look at podman ps on the node; the next call tries again"
+    cure = "look at the containers on the node; the next call tries again"
     return EngineError("down-failed", words, cure)
 
 

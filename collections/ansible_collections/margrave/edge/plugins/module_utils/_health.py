@@ -100,4 +100,4 @@ def wait(
 
 
 def _unhealthy(finding: str) -> HealthError:
-    return HealthError("not-healthy", finding, "look at the container's log: podman logs")
+    return HealthError("not-healthy", finding, "look at the container's log on the node")

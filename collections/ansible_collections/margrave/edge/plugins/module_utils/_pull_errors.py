@@ -20,7 +20,7 @@ TABLE = (
     (
         DiskError,
         "disk-full",
-        "make room on the node: podman image prune, or a larger disk",
+        "make room on the node: remove images that nothing uses, or give it a larger disk",
         ("no space left", "disk is full", "disk quota exceeded"),
     ),
     (

@@ -129,5 +129,5 @@ def _leave_room(store: str) -> None:
             "disk-low",
             f"{store}: {free // 1024**2} MiB are free, and {RESERVE // 1024**2} MiB have to stay so"
             " for what runs",
-            "make room on the node: podman image prune, or a larger disk",
+            "make room on the node: remove images that nothing uses, or give it a larger disk",
         )

@@ -110,7 +110,7 @@ error:
     class: health
     code: not-healthy
     message: web is unhealthy
-    cure: "look at the container's log: podman logs"
+    cure: "look at the container's log on the node"
 deleted:
   description: Whether nothing of it is left.
   returned: success

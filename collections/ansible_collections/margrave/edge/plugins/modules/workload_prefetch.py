@@ -118,7 +118,7 @@ error:
     class: health
     code: not-healthy
     message: web is unhealthy
-    cure: "look at the container's log: podman logs"
+    cure: "look at the container's log on the node"
 """
 
 from ansible_collections.margrave.edge.plugins.module_utils import _spec
