@@ -74,6 +74,11 @@ def a_wait_that_is_over(w: World) -> None:
     assert w.deployment(w.ids["shop"])["version"] == "1.0.0"
 
 
+def _as_on_a_terminal() -> None:
+    """Ctrl-C is heard, also where the tests themselves were started to ignore it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def an_interruption(w: World) -> None:
     """130 when somebody presses Ctrl-C, while it watches or waits; nothing else is touched."""
     w.site.may_go_on.clear()
@@ -81,10 +86,16 @@ def an_interruption(w: World) -> None:
     before = w.deployment(shop)["updated_at"]
     for words in (("deployment", "watch", shop), ("deployment", "list", "--watch")):
         here = {**os.environ, **w.served.environment, "PYTHONUNBUFFERED": "1"}
-        with subprocess.Popen([MARGRAVE, *words], env=here, stdout=PIPE, stderr=PIPE) as watching:
+        watching = subprocess.Popen(
+            [MARGRAVE, *words], env=here, stdout=PIPE, stderr=PIPE, preexec_fn=_as_on_a_terminal
+        )
+        try:
             assert watching.stdout is not None
             assert watching.stdout.readline()  # it shows what there is: now it waits for more
             watching.send_signal(signal.SIGINT)
             assert (words, watching.wait(30)) == (words, 130)
+        finally:
+            watching.kill()
+            watching.communicate()
     w.site.may_go_on.set()
     assert w.deployment(shop)["updated_at"] == before
