@@ -26,6 +26,12 @@ class Identity:
     name: str
     role: Role
     sites: frozenset[str] | None = None
+    token: str | None = None  # the id of a token that speaks for itself, not for a person
+
+    @property
+    def holder(self) -> str:
+        """Who asks, told apart from others of the same name: names of tokens are free to choose."""
+        return f"token {self.token}" if self.token else self.name
 
     @property
     def actor(self) -> str:
@@ -42,6 +48,12 @@ class Identity:
         if self.is_site or needs is Role.SITE:
             return self.role is needs
         return _RANK[self.role] >= _RANK[needs]
+
+    def may_give(self, sites: object) -> bool:
+        """Whether somebody may be given these sites: nobody gives more than is theirs."""
+        if self.sites is None:
+            return True
+        return isinstance(sites, list) and self.sites.issuperset(sites)
 
     def sees(self, site: str) -> bool:
         """Whether the site is theirs."""

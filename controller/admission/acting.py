@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from controller.admission import engines, planning, resolving
 from controller.admission.planning import Step
 from controller.admission.workshop import Workshop
-from controller.gate import checking
-from controller.publish.changes import Change, content_in
+from controller.publish.changes import Change
 from controller.store import world
 from controller.store.words import Action
 from margrave import parameters
@@ -24,8 +23,8 @@ if TYPE_CHECKING:
 
     from controller.access.identity import Identity
     from controller.admission.bodies import Act
+    from controller.admission.past import Past
     from controller.publish.materials import Materials
-    from controller.publish.repository import Repository
     from controller.store import Session
     from controller.store.freshness import Moment
     from controller.store.world import Standing
@@ -42,6 +41,7 @@ class Acted:
     concerned: tuple[tuple[str, str], ...]
     sites: tuple[dict[str, Any], ...]
     findings: tuple[Finding, ...]
+    documents: Mapping[str, str | None] = field(default_factory=dict)  # by path, as they stand
 
 
 def decide(
@@ -50,17 +50,18 @@ def decide(
     who: Identity,
     materials: Materials,
     moment: Moment,
-    repository: Repository,
+    past: Past,
 ) -> Acted:
     """What would become of the selected; DocumentError when nothing is selected."""
-    chosen = _selected(session, read, who)
+    chosen = selected(session, read, who)
     concerned = tuple((one.id, one.site) for one in chosen)
     sites = world.sites(session, {one.site for one in chosen})
     if read.kind not in _COMMITTED:
+        _are_there(chosen)
         told = [planning.told(sites[one.site], one, read.action, moment) for one in chosen]
         return Acted(None, concerned, tuple(told), ())
     _are_in_git(chosen, read.kind)
-    change = _change(session, read, chosen, repository)
+    change = _change(session, read, chosen, past)
     findings: list[Finding] = []
     neighbours = resolving.by_site(world.at_sites(session, sites))
     shown = []
@@ -82,10 +83,12 @@ def decide(
         made = planning.plan_site(sites[one.site], step, others, moment)
         shown.append(made.shown)
         findings += made.findings
-    return Acted(change, concerned, tuple(shown), tuple(findings))
+    stand = {f"deployments/{one.site}/{one.id}.yaml": one.document_digest for one in chosen}
+    return Acted(change, concerned, tuple(shown), tuple(findings), stand)
 
 
-def _selected(session: Session, read: Act, who: Identity) -> list[Standing]:
+def selected(session: Session, read: Act, who: Identity) -> list[Standing]:
+    """What is chosen of what they see; DocumentError when that is nothing."""
     by = read.select.model_dump(exclude_none=True)
     if not by:
         words = "selects by nothing"
@@ -101,6 +104,17 @@ def _selected(session: Session, read: Act, who: Identity) -> list[Standing]:
     return found
 
 
+def _are_there(chosen: Sequence[Standing]) -> None:
+    """A command reaches what a runner knows of: not what is to come, nor what is gone."""
+    for one in chosen:
+        if one.awaited:
+            words = f"{one.name} at {one.site} is still being published"
+            cure = "take its request back, or try again when that is published"
+            raise Conflict(words, cure)
+        if one.state is State.DELETED:
+            raise Conflict(f"{one.name} at {one.site} is deleted", "create it again")
+
+
 def _are_in_git(chosen: Sequence[Standing], action: Action) -> None:
     for one in chosen:
         if one.awaited:
@@ -111,14 +125,12 @@ def _are_in_git(chosen: Sequence[Standing], action: Action) -> None:
             raise Conflict(f"{one.name} at {one.site} is {gone}", "create it again")
 
 
-def _change(
-    session: Session, read: Act, chosen: Sequence[Standing], repository: Repository
-) -> Change:
+def _change(session: Session, read: Act, chosen: Sequence[Standing], past: Past) -> Change:
     if read.kind is Action.DELETE:
         return Change("delete")
     if read.kind is Action.ROLLBACK:
         extensions = {key: value for key, value in read.extensions.items() if value is not None}
-        contents = {one.id: _older(one, read.to, repository) for one in chosen}
+        contents = {one.id: past.of(one) for one in chosen}
         return Change("rollback", extensions=extensions, contents=contents)
     if read.version is not None:
         for app in sorted({one.app for one in chosen}):
@@ -130,31 +142,6 @@ def _change(
         parameters=dict(read.parameters),
         extensions=read.extensions,
     )
-
-
-def _older(one: Standing, to: str | None, repository: Repository) -> dict[str, Any]:
-    """The newest older content of a document that is meant, with the commit that wrote it."""
-    path = f"deployments/{one.site}/{one.id}.yaml"
-    head = repository.head()
-    for commit, data in repository.versions(head, path) if head else ():
-        try:
-            document = checking.deployment_at(path, data)
-        except DocumentError:
-            continue  # what could not be read then cannot be gone back to
-        if document.revision == one.revision and to is None:
-            continue
-        if to is None or to == document.version or _is_revision(document.revision, to):
-            return {**content_in(document.raw), "commit": commit}
-    wanted = f'no "{to}"' if to else "no other content"
-    words = f"{one.name} at {one.site} had {wanted} before"
-    cure = "look at its commits, or update to a version"
-    raise DocumentError([Finding("/to" if to else "", words, cure, "unknown")])
-
-
-def _is_revision(revision: str, wanted: str) -> bool:
-    """A revision may be shortened, with or without its prefix; eight digits tell it apart."""
-    digits = wanted.removeprefix("sha256:")
-    return len(digits) >= 8 and revision.removeprefix("sha256:").startswith(digits)
 
 
 def _step(

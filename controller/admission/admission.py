@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import asdict, dataclass, field
+from contextlib import suppress
+from dataclasses import asdict
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from controller.admission import acting, creating, forecast
-from controller.admission.bodies import Act, Create, Policies, QueueFull, read_act, read_create
+from controller.admission.bodies import Act, Create, QueueFull, read_act, read_create
+from controller.admission.decision import PLAINLY, Asked, Decision
+from controller.admission.past import Past
 from controller.admission.sizes import Sizes
 from controller.publish.images import Images
 from controller.publish.materials import Materials
@@ -16,20 +19,17 @@ from controller.store import commands, documents, operations, queue, requests
 from controller.store.commands import Order
 from controller.store.freshness import Moment
 from controller.store.words import RANK, Action, CommandKind, RequestState
-from margrave import digest, durations
+from margrave import durations
 from margrave.errors import Conflict, DocumentError
-from margrave.findings import Severity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
     from controller.access.identity import Identity
-    from controller.publish.changes import Change
     from controller.publish.repository import Repository
     from controller.settings import ControllerSettings
     from controller.store import Session, Store
-    from controller.store.documents import Accepted
     from margrave.findings import Finding
 
 RETRY_AFTER = 10  # seconds: a queue that is full moves by some requests in that time
@@ -38,43 +38,6 @@ _COMMANDS = {
     Action.CANCEL: CommandKind.CANCEL,
     Action.RELEASE: CommandKind.RELEASE,
 }
-
-
-@dataclass(frozen=True)
-class Decision:
-    """What a request would do, before it is let in."""
-
-    action: Action
-    body: Policies
-    change: Change | None  # None for commands, which need no commit
-    concerned: tuple[tuple[str, str], ...]  # (deployment id, site)
-    sites: tuple[dict[str, Any], ...] = ()
-    findings: tuple[Finding, ...] = ()
-    new: tuple[Accepted, ...] = field(default=())
-
-    @property
-    def plan(self) -> dict[str, Any]:
-        """The plan that is shown; its hash tells whether the world is still the same."""
-        findings = [finding.as_dict() for finding in self.findings]
-        lasts = [one["duration"] for one in self.sites]
-        known = [one for one in lasts if one is not None]
-        same = [_lasting(one) for one in self.sites]
-        parts: dict[str, Any] = {"action": self.action.value, "sites": same}
-        if self.change is not None:
-            # Identifiers are made anew each time, and say nothing about what happens.
-            told = asdict(self.change)
-            parts["change"] = {key: told[key] for key in ("kind", "app", "version", "parameters")}
-        return {
-            "hash": digest.of_bytes(digest.canonical_json(parts)),
-            "sites": list(self.sites),
-            "duration": max(known) if all(one is not None for one in lasts) and known else None,
-            "findings": findings,
-        }
-
-    @property
-    def errors(self) -> tuple[Finding, ...]:
-        """What refuses it."""
-        return tuple(one for one in self.findings if one.severity is Severity.ERROR)
 
 
 class Admission:
@@ -97,9 +60,10 @@ class Admission:
         """What would happen; what speaks against it stands in `findings`, nothing is written."""
         acts = "action" in body or "select" in body
         read, wrong = read_act(body) if acts else read_create(body)
+        past = self._past(read, who)
         with self._store.session() as session:
             try:
-                decision = self._decide(session, read, wrong, who)
+                decision = self._decide(session, read, wrong, who, past)
             except (DocumentError, Conflict) as error:
                 found = error.findings if isinstance(error, DocumentError) else None
                 return creating.refused_plan(found, str(error))
@@ -109,24 +73,14 @@ class Admission:
         return decision.plan
 
     def create(
-        self,
-        body: Mapping[str, Any],
-        who: Identity,
-        key: str | None = None,
-        trace: str | None = None,
+        self, body: Mapping[str, Any], who: Identity, asked: Asked = PLAINLY
     ) -> dict[str, Any]:
         """POST /deployments: the answer of 202."""
-        return self._accept(body, *read_create(body), who, key, trace)
+        return self._accept(body, *read_create(body), who, asked)
 
-    def act(
-        self,
-        body: Mapping[str, Any],
-        who: Identity,
-        key: str | None = None,
-        trace: str | None = None,
-    ) -> dict[str, Any]:
+    def act(self, body: Mapping[str, Any], who: Identity, asked: Asked = PLAINLY) -> dict[str, Any]:
         """POST /deployments/actions, and the changes of one deployment: the answer of 202."""
-        return self._accept(body, *read_act(body), who, key, trace)
+        return self._accept(body, *read_act(body), who, asked)
 
     def _accept(
         self,
@@ -134,21 +88,28 @@ class Admission:
         read: Create | Act,
         wrong: list[Finding],
         who: Identity,
-        key: str | None,
-        trace: str | None,
+        asked: Asked,
     ) -> dict[str, Any]:
+        past = self._past(read, who)
+        # Tokens of one name are not one asker: neither has the other's answer.
+        key = None if asked.key is None else f"{who.holder}: {asked.key}"
         with self._store.write() as session:
             if key is not None:
                 known = requests.by_key(session, who.actor, key, self._clock())
                 if known is not None:
-                    return _again(known, body, key)
-            decision = self._decide(session, read, wrong, who)
+                    return _again(known, body, asked.key)
+            decision = self._decide(session, read, wrong, who, past)
             self._sizes.fill(decision.sites)
             if decision.errors:
                 raise DocumentError(decision.errors)
             plan = decision.plan
-            if read.plan_hash is not None and read.plan_hash != plan["hash"]:
-                raise Conflict("the plan no longer holds", "plan again and look at what changed")
+            if read.plan_hash is not None:
+                if read.plan_hash != plan["hash"]:
+                    cure = "plan again and look at what changed"
+                    raise Conflict("the plan no longer holds", cure)
+                decision = decision.holding(decision.documents)
+            if asked.documents is not None:
+                decision = decision.holding(asked.documents)
             limit = self._settings.queue.limit
             if decision.change is not None and queue.waiting(session) >= limit:
                 raise QueueFull(limit, RETRY_AFTER)
@@ -165,8 +126,10 @@ class Admission:
                 "change": asdict(decision.change) if decision.change else {},
                 "plan": plan,
                 "idempotency_key": key,
-                "trace": trace,
+                "trace": asked.trace,
             }
+            if asked.note is not None:
+                asked.note(session, request, [one for one, _ in decision.concerned])
             return self._enter(session, decision, values)
 
     def _enter(
@@ -188,12 +151,27 @@ class Admission:
         assert resource is not None
         return _answer(resource)
 
+    def _past(self, read: Create | Act, who: Identity) -> Past:
+        """What a rollback goes back to, read from Git before anything is locked."""
+        if isinstance(read, Create):
+            return Past(self._repository, None)
+        past = Past(self._repository, read.to)
+        if read.kind is Action.ROLLBACK:
+            with self._store.session() as session, suppress(DocumentError):
+                past.read(acting.selected(session, read, who))
+        return past
+
     def _decide(
-        self, session: Session, read: Create | Act, wrong: list[Finding], who: Identity
+        self,
+        session: Session,
+        read: Create | Act,
+        wrong: list[Finding],
+        who: Identity,
+        past: Past,
     ) -> Decision:
         """What it would do; what is wrong with its shape and its meaning is told together."""
         try:
-            decision = self._meaning(session, read, who)
+            decision = self._meaning(session, read, who, past)
             _time(session, decision)
         except DocumentError as error:
             raise DocumentError([*wrong, *error.findings]) from error
@@ -201,7 +179,7 @@ class Admission:
             raise DocumentError([*wrong, *decision.errors])
         return decision
 
-    def _meaning(self, session: Session, read: Create | Act, who: Identity) -> Decision:
+    def _meaning(self, session: Session, read: Create | Act, who: Identity, past: Past) -> Decision:
         materials = Materials(self._store, images=None)
         period = timedelta(seconds=durations.seconds(self._settings.heartbeat.interval))
         moment = Moment(self._clock(), period)
@@ -216,11 +194,19 @@ class Admission:
                 made.findings,
                 made.new,
             )
-        acted = acting.decide(session, read, who, materials, moment, self._repository)
-        return Decision(read.kind, read, acted.change, acted.concerned, acted.sites, acted.findings)
+        acted = acting.decide(session, read, who, materials, moment, past)
+        return Decision(
+            read.kind,
+            read,
+            acted.change,
+            acted.concerned,
+            acted.sites,
+            acted.findings,
+            documents=acted.documents,
+        )
 
 
-def _again(known: Mapping[str, Any], body: Mapping[str, Any], key: str) -> dict[str, Any]:
+def _again(known: Mapping[str, Any], body: Mapping[str, Any], key: str | None) -> dict[str, Any]:
     """The answer that the same request had before."""
     if known["body"] != dict(body):
         raise Conflict(f'the Idempotency-Key "{key}" was used for another request', "use a new key")
@@ -243,14 +229,3 @@ def _time(session: Session, decision: Decision) -> None:
     typical = operations.typical(session, app, ids[:1])
     for site in decision.sites:
         site["duration"] = forecast.lasts(site, typical)
-
-
-_PASSING = frozenset({"waiting", "bytes", "present", "architecture"})
-
-
-def _lasting(site: Mapping[str, Any]) -> dict[str, Any]:
-    """A site's part of the plan without what changes by itself."""
-    nodes = [
-        {key: value for key, value in node.items() if key not in _PASSING} for node in site["nodes"]
-    ]
-    return {**{key: value for key, value in site.items() if key != "duration"}, "nodes": nodes}

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 from flask import request
 
 from controller.access.identity import Role
+from controller.admission.decision import Asked
 from controller.api import deployments as reading
-from controller.api import paging
+from controller.api import paging, seeing
 from controller.api.call import Call, Reply
 from controller.api.problems import Problem, invalid, not_found
 from controller.api.routes import Object, Route
@@ -17,7 +18,7 @@ from margrave.findings import Finding
 from margrave.lifecycle import State
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from controller.store import Session
 
@@ -36,30 +37,31 @@ def planned(call: Call, body: dict[str, Any]) -> dict[str, Any]:
 
 def created(call: Call, body: dict[str, Any]) -> dict[str, Any]:
     """POST /deployments."""
-    answer = call.parts.admission.create(body, call.who, key=_key(), trace=call.trace)
-    return _taken(call, "deployment.create", answer)
+    answer = call.parts.admission.create(body, call.who, _asked(call, "create"))
+    call.parts.publisher.wake()
+    return answer
 
 
 def acted(call: Call, body: dict[str, Any]) -> dict[str, Any]:
     """POST /deployments/actions: the same to many."""
-    answer = call.parts.admission.act(body, call.who, key=_key(), trace=call.trace)
-    return _taken(call, f"deployment.{body.get('action')}", answer)
+    answer = call.parts.admission.act(body, call.who, _asked(call, str(body.get("action"))))
+    call.parts.publisher.wake()
+    return answer
 
 
 def changed(call: Call, deployment: str, body: dict[str, Any]) -> dict[str, Any]:
     """PATCH /deployments/{id}: the update."""
-    reading.check_match(call, deployment)
-    return _one(call, "update", deployment, body)
+    return _one(call, "update", deployment, body, reading.matched(call, deployment))
 
 
 def removed(call: Call, deployment: str, body: dict[str, Any]) -> Reply:
     """DELETE /deployments/{id}: removed from Git; one that is gone already answers itself."""
-    reading.check_match(call, deployment)
+    documents = reading.matched(call, deployment)
     with call.parts.store.session() as session:
         key = reading.find(call, session, deployment)
         if key.state is State.DELETED:
             return Reply(deployments.resource(session, key.key, call.parts.moment()))
-    return Reply(_one(call, "delete", deployment, body), 202)
+    return Reply(_one(call, "delete", deployment, body, documents), 202)
 
 
 def verb(action: str) -> Callable[..., dict[str, Any]]:
@@ -83,7 +85,7 @@ def requests_listed(call: Call) -> dict[str, Any]:
             state=call.args.get("state"),
             only=call.who.sites,
         )
-    return paging.listing(page, [(key, _theirs(call, row)) for key, row in rows])
+    return paging.listing(page, [(key, seeing.request(call.who, row)) for key, row in rows])
 
 
 def request_shown(call: Call, request_id: str) -> dict[str, Any]:
@@ -110,7 +112,13 @@ def request_cancelled(call: Call, request_id: str) -> dict[str, Any]:
         return _request(call, session, request_id)
 
 
-def _one(call: Call, action: str, deployment: str, body: dict[str, Any]) -> dict[str, Any]:
+def _one(
+    call: Call,
+    action: str,
+    deployment: str,
+    body: dict[str, Any],
+    documents: Mapping[str, str | None] | None = None,
+) -> dict[str, Any]:
     with call.parts.store.session() as session:
         key = reading.find(call, session, deployment)
     foreign = [
@@ -121,17 +129,18 @@ def _one(call: Call, action: str, deployment: str, body: dict[str, Any]) -> dict
     if foreign:
         raise invalid(foreign)
     whole = {**body, "action": action, "select": {"ids": [key.id], "sites": [key.site]}}
-    answer = call.parts.admission.act(whole, call.who, key=_key(), trace=call.trace)
-    return _taken(call, f"deployment.{action}", answer)
-
-
-def _taken(call: Call, action: str, answer: dict[str, Any]) -> dict[str, Any]:
-    """Audit what was accepted and let the publisher know."""
-    with call.parts.store.write() as session:
-        named = {"deployments": [one["id"] for one in answer.get("deployments", [])]}
-        call.write_down(session, action, str(answer["id"]), named)
+    answer = call.parts.admission.act(whole, call.who, _asked(call, action, documents))
     call.parts.publisher.wake()
     return answer
+
+
+def _asked(call: Call, action: str, documents: Mapping[str, str | None] | None = None) -> Asked:
+    """How it is asked; the audit is written in the transaction that lets it in."""
+
+    def note(session: Session, request_id: str, named: list[str]) -> None:
+        call.write_down(session, f"deployment.{action}", request_id, {"deployments": named})
+
+    return Asked(_key(), call.trace, documents, note)
 
 
 def _key() -> str | None:
@@ -145,21 +154,10 @@ def _key() -> str | None:
 
 def _request(call: Call, session: Session, request_id: str) -> dict[str, Any]:
     found = requests.one(session, request_id.lower(), call.parts.clock())
-    theirs = _theirs(call, found) if found else None
+    theirs = seeing.request(call.who, found) if found else None
     if theirs is None or (call.who.sites is not None and not theirs["deployments"]):
         raise not_found("request", request_id)
     return theirs
-
-
-def _theirs(call: Call, found: dict[str, Any]) -> dict[str, Any]:
-    """The request without what it does at sites that are not theirs."""
-    if call.who.sites is None:
-        return found
-    plan = found["plan"]
-    if plan:
-        plan = {**plan, "sites": [one for one in plan["sites"] if call.who.sees(one["site"])]}
-    concerned = [one for one in found["deployments"] if call.who.sees(one["site"])]
-    return {**found, "deployments": concerned, "plan": plan}
 
 
 _ONE: Final = "/deployments/<deployment>"

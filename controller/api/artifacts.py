@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from controller.access.identity import Role
 from controller.api import operations as reading
+from controller.api import seeing
 from controller.api.problems import not_found
 from controller.api.routes import Route
 from controller.store import history, operations, requests
@@ -39,7 +40,9 @@ def _all(call: Call, operation: str) -> dict[str, Any]:
         wrote, manifest = _manifest(call, commit, one["site"], one["deployment"])
         return {
             "deployment": one["deployment"],
-            "plan": requests.plan_of_commit(session, wrote) if wrote else None,
+            "plan": seeing.plan(call.who, requests.plan_of_commit(session, wrote))
+            if wrote
+            else None,
             "manifest": manifest,
             "log": operations.log(session, one["id"]),
             "result": {**one, "transitions": steps},

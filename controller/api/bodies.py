@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import zlib
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -93,7 +94,12 @@ def _gunzip(raw: bytes, limit: int) -> bytes:
 def _parse(raw: bytes) -> Any:
     try:
         text = raw.decode("utf-8")
-        value = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_duplicates)
+        value = json.loads(
+            text,
+            parse_constant=_no_constant,
+            parse_float=_finite,
+            object_pairs_hook=_no_duplicates,
+        )
         if "\\u" in text:  # an escape may name half a character or a null: no text that can be kept
             whole = json.dumps(value, ensure_ascii=False)
             whole.encode("utf-8")
@@ -106,6 +112,14 @@ def _parse(raw: bytes) -> Any:
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON")
+
+
+def _finite(text: str) -> float:
+    """1e999 is JSON, but no number that anything here, Git or a database can keep."""
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text[:40]} is too large a number")
+    return number
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

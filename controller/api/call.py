@@ -60,13 +60,24 @@ class Call:
         self, session: Session, action: str, target: str, detail: Mapping[str, Any] | None = None
     ) -> None:
         """Audit what this request does, in the transaction that does it."""
-        deed = Deed(
-            actor=self.who.actor,
-            action=action,
-            target=target,
-            outcome="done",
-            address=request.remote_addr,
-            trace=self.trace,
-            detail=detail or {},
-        )
-        audit.add(session, deed, self.parts.clock())
+        audit.add(session, deed_of(self.who, action, target, "done", detail), self.parts.clock())
+
+
+def deed_of(
+    who: Identity,
+    action: str,
+    target: str,
+    outcome: str,
+    detail: Mapping[str, Any] | None = None,
+) -> Deed:
+    """What this request does, as it is written down; a token is told by its id too."""
+    token = {"token": who.token} if who.token else {}
+    return Deed(
+        actor=who.actor,
+        action=action,
+        target=target,
+        outcome=outcome,
+        address=request.remote_addr,
+        trace=str(g.request_id),
+        detail={**(detail or {}), **token},
+    )

@@ -77,11 +77,14 @@ def etag(resource: dict[str, Any]) -> str:
     return f'"{resource["document_digest"] or "none"}"'
 
 
-def check_match(call: Call, deployment: str) -> None:
-    """412 when If-Match names a document that no longer stands."""
+def matched(call: Call, deployment: str) -> dict[str, str | None] | None:
+    """The document that If-Match names, by its path; 412 when that no longer stands.
+
+    None where any will do. That it still stands when the change is made is seen to then.
+    """
     wanted = request.headers.get("If-Match")
     if wanted is None or wanted.strip() == "*":
-        return
+        return None
     with call.parts.store.session() as session:
         key = find(call, session, deployment)
         resource = deployments.resource(session, key.key, call.parts.moment())
@@ -89,6 +92,7 @@ def check_match(call: Call, deployment: str) -> None:
         raise Problem(
             412, "the document has changed since", cure="read it again, then send the change again"
         )
+    return {f"deployments/{key.site}/{key.id}.yaml": resource["document_digest"]}
 
 
 def its_placements(call: Call, deployment: str) -> dict[str, Any]:

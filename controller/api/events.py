@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from flask import Response, request
 
 from controller.access.identity import Role
+from controller.api import seeing
 from controller.api.problems import invalid
 from controller.api.routes import Route
 from controller.events import stream
+from controller.store.words import EventKind
 from margrave.findings import Finding
 
 if TYPE_CHECKING:
@@ -28,7 +31,7 @@ def all_events(call: Call) -> Response:
 
 def respond(parts: Parts, who: Identity) -> Response:
     """The stream of what somebody may see, filtered by the query."""
-    return stream.respond(parts.broker, _filter(who), _resume())
+    return stream.respond(parts.broker, _filter(who), _resume(), name=_seen_by(who))
 
 
 def hints(call: Call, site: str) -> Response:
@@ -47,13 +50,33 @@ def _filter(who: Identity) -> Callable[[Message], bool]:
     def wants(message: Message) -> bool:
         if message.event.startswith("hint:"):
             return False
-        if who.sites is not None and message.site not in who.sites:
+        sites, named = _concerned(message)
+        if who.sites is not None and who.sites.isdisjoint(sites):
             return False
-        if site is not None and message.site != site:
+        if site is not None and site not in sites:
             return False
-        return deployment is None or message.deployment == deployment
+        return deployment is None or deployment in named
 
     return wants
+
+
+def _concerned(message: Message) -> tuple[set[str | None], set[str | None]]:
+    """The sites and deployments that a message is about: a request may be about many."""
+    if message.event != EventKind.REQUEST:
+        return {message.site}, {message.deployment}
+    told = message.data.get("deployments", ())
+    return {one["site"] for one in told}, {one["id"] for one in told}
+
+
+def _seen_by(who: Identity) -> Callable[[Message], Message]:
+    """A request without the sites that are not theirs; all else as it is."""
+
+    def named(message: Message) -> Message:
+        if message.event != EventKind.REQUEST or who.sites is None:
+            return message
+        return replace(message, data=seeing.request(who, dict(message.data)))
+
+    return named
 
 
 def _resume() -> int | None:

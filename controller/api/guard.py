@@ -82,4 +82,5 @@ def require(who: Identity, needs: Role, site: str | None = None) -> None:
 
 def _identity(holder: Holder) -> Identity:
     sites = frozenset(holder.sites) if holder.sites is not None else None
-    return Identity(holder.name, Role(holder.role), sites)
+    token = None if holder.person else holder.id
+    return Identity(holder.name, Role(holder.role), sites, token)

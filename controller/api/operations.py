@@ -56,17 +56,26 @@ def its_log(call: Call, operation: str) -> Response:
 def its_events(call: Call, operation: str) -> Response:
     """GET /operations/{id}/events: started, progress, log, then end or error."""
     with call.parts.store.session() as session:
-        found = find(call, session, operation)
-        text = operations.log(session, found["id"])
-    first = [Message("started", found)]
-    if text:
-        first.append(Message("log", {"operation": found["id"], "lines": text.splitlines()}))
-    if found["state"] in ENDED:
-        first.append(Message(ENDED[found["state"]], found))
+        name = find(call, session, operation)["id"]
+    told = 0  # the newest event that what was read holds already
 
     def wants(message: Message) -> bool:
         key = "operation" if message.event == "log" else "id"
-        return message.event in ("operation", "log") and message.data.get(key) == found["id"]
+        theirs = message.event in ("operation", "log") and message.data.get(key) == name
+        return theirs and (message.id or 0) > told
+
+    def first() -> list[Message]:
+        nonlocal told
+        told = call.parts.broker.newest()
+        with call.parts.store.session() as session:
+            found = find(call, session, name)
+            text = operations.log(session, name)
+        begun = [Message("started", found)]
+        if text:
+            begun.append(Message("log", {"operation": name, "lines": text.splitlines()}))
+        if found["state"] in ENDED:
+            begun.append(Message(ENDED[found["state"]], found))
+        return begun
 
     return stream.respond(
         call.parts.broker,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from flask import Blueprint, Response, json, request
 
 from controller.access.identity import Role
-from controller.api import bodies, described, guard
+from controller.api import bodies, described, guard, refusals
 from controller.api.call import Call, Reply
 from controller.api.problems import invalid
 from margrave.findings import Finding
@@ -68,11 +68,12 @@ def blueprint(name: str, parts: Parts, routes: Iterable[Route]) -> Blueprint:
 def _view(parts: Parts, route: Route) -> Callable[..., Response]:
     def view(**path: str) -> Response:
         who = guard.identify(parts)
-        _require(who, route, path)
-        _check_query(route)
-        body = _body(route)
-        given = path if body is None else {**path, "body": body}
-        return respond(route.handler(Call(parts, who), **given), route.status)
+        with refusals.told(parts, who, route.method, request.path):
+            _require(who, route, path)
+            _check_query(route)
+            body = _body(route)
+            given = path if body is None else {**path, "body": body}
+            return respond(route.handler(Call(parts, who), **given), route.status)
 
     return view
 

@@ -13,12 +13,15 @@ from controller.api import bodies, paging
 from controller.api.call import Call, Reply
 from controller.api.problems import Problem, not_found
 from controller.api.routes import Object, Route
+from controller.api.tokens import expiry
 from controller.store import access, commands, fleet
 from controller.store.commands import Order
 from controller.store.shapes import stamp
 from controller.store.words import CommandKind
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from controller.publish.proposals import Landed
     from controller.store import Session
 
@@ -30,6 +33,12 @@ class Pause(bodies.Body):
 
     reason: Annotated[str, Field(max_length=500)] = ""
     until: AwareDatetime | None = None
+
+
+class NewSiteToken(bodies.Body):
+    """How long a runner's token is to last; for ever when nothing is said."""
+
+    expires_at: AwareDatetime | None = None
 
 
 class Accept(bodies.Body):
@@ -96,9 +105,10 @@ def tokens_listed(call: Call, site: str) -> dict[str, Any]:
         return {"items": access.site_tokens(session, site, call.parts.clock()), "next": None}
 
 
-def token_made(call: Call, site: str) -> dict[str, Any]:
+def token_made(call: Call, site: str, body: NewSiteToken) -> dict[str, Any]:
     """POST /sites/{site}/tokens: shown this once."""
     _must_be(call, site)
+    ends = expiry(body.expires_at, call.parts.clock())
     with call.parts.store.write() as session:
         valid = access.site_tokens(session, site, call.parts.clock())
         if len(valid) >= TOKENS_AT_ONCE:
@@ -107,7 +117,7 @@ def token_made(call: Call, site: str) -> dict[str, Any]:
                 f'site "{site}" has {len(valid)} valid tokens',
                 cure=f"revoke one first: {', '.join(one['id'] for one in valid)}",
             )
-        made = _new_token(call, session, site)
+        made = _new_token(call, session, site, ends)
         call.write_down(session, "site.token.create", site, {"id": made["id"]})
     return made
 
@@ -173,7 +183,9 @@ def _must_be(call: Call, site: str) -> None:
         find(call, session, site)
 
 
-def _new_token(call: Call, session: Session, site: str) -> dict[str, Any]:
+def _new_token(
+    call: Call, session: Session, site: str, ends: datetime | None = None
+) -> dict[str, Any]:
     token, token_id = passwords.new_token("mgs"), str(uuid.uuid4())
     values = {
         "id": token_id,
@@ -181,6 +193,7 @@ def _new_token(call: Call, session: Session, site: str) -> dict[str, Any]:
         "digest": passwords.token_hash(token),
         "created_by": call.who.actor,
         "created_at": call.parts.clock(),
+        "expires_at": ends,
     }
     access.add_site_token(session, values)
     return {"id": token_id, "token": token}
@@ -208,7 +221,13 @@ ROUTES: Final = (
     Route("DELETE", "/sites/<site>", removed, Role.ADMIN, "Remove a site"),
     Route("GET", "/sites/<site>/tokens", tokens_listed, Role.ADMIN, "Tokens of its runner"),
     Route(
-        "POST", "/sites/<site>/tokens", token_made, Role.ADMIN, "A token for its runner", None, 201
+        "POST",
+        "/sites/<site>/tokens",
+        token_made,
+        Role.ADMIN,
+        "A token for its runner",
+        NewSiteToken,
+        201,
     ),
     Route("DELETE", "/sites/<site>/tokens/<token>", token_revoked, Role.ADMIN, "Revoke it"),
     Route("POST", "/sites/<site>/pause", paused, Role.OPERATOR, "Let it stand still", Pause),

@@ -65,9 +65,10 @@ def made(call: Call, body: NewToken) -> dict[str, Any]:
     """POST /tokens: the token is shown this once."""
     token, token_id = passwords.new_token("mgt"), str(uuid.uuid4())
     now = call.parts.clock()
-    expires_at = _expiry(body.expires_at, now)
+    expires_at = expiry(body.expires_at, now)
     with call.parts.store.write() as session:
         check_sites(session, body.sites)
+        must_give(call, stored_sites(body.sites))
         values = {
             "id": token_id,
             "name": body.name,
@@ -93,6 +94,7 @@ def made(call: Call, body: NewToken) -> dict[str, Any]:
 def revoked(call: Call, token: str) -> Reply:
     """DELETE /tokens/{id}."""
     with call.parts.store.write() as session:
+        must_give(call, access.sites_of_token(session, token))
         if not access.revoke(session, token, call.parts.clock()):
             raise not_found("token", token)
         call.write_down(session, "token.revoke", token)
@@ -115,6 +117,25 @@ def check_sites(session: Session, sites: Sites) -> None:
     ]
     if findings:
         raise invalid(findings)
+
+
+def expiry(wanted: datetime | None, now: datetime) -> datetime | None:
+    """When a token ends; 422 for a time that has passed."""
+    if wanted is None:
+        return None
+    if wanted.tzinfo is None:
+        wanted = wanted.replace(tzinfo=UTC)
+    if wanted <= now:
+        raise invalid([Finding("/expires_at", "lies in the past", "a time to come, or leave it")])
+    return wanted
+
+
+def must_give(call: Call, sites: Any) -> None:
+    """403 for more sites than who asks has; `sites` as they are kept."""
+    if not call.who.may_give(sites):
+        raise Problem(
+            403, "this reaches sites that are not yours", cure="name some of your own sites"
+        )
 
 
 def log_in(parts: Parts, body: Login, trace: str) -> dict[str, Any]:
@@ -176,16 +197,6 @@ def _too_many(wait: float) -> NoReturn:
         cure=f"wait {seconds} seconds",
         headers={"Retry-After": str(seconds)},
     )
-
-
-def _expiry(wanted: datetime | None, now: datetime) -> datetime | None:
-    if wanted is None:
-        return None
-    if wanted.tzinfo is None:
-        wanted = wanted.replace(tzinfo=UTC)
-    if wanted <= now:
-        raise invalid([Finding("/expires_at", "lies in the past", "a time to come, or leave it")])
-    return wanted
 
 
 ROUTES: Final = (

@@ -12,7 +12,7 @@ from controller.api import bodies, paging
 from controller.api.call import Call, Reply
 from controller.api.problems import Problem, not_found
 from controller.api.routes import Route
-from controller.api.tokens import RoleName, Sites, check_sites, stored_sites
+from controller.api.tokens import RoleName, Sites, check_sites, must_give, stored_sites
 from controller.store import access
 from controller.store.words import Role as StoredRole
 
@@ -52,6 +52,7 @@ def added(call: Call, body: NewUser) -> dict[str, Any]:
         if access.user(session, body.name) is not None:
             raise Problem(409, f'the name "{body.name}" is taken', cure="take another")
         check_sites(session, body.sites)
+        must_give(call, stored_sites(body.sites))
         access.add_user(
             session,
             {
@@ -80,6 +81,8 @@ def changed(call: Call, user: str, body: UserChange) -> dict[str, Any]:
     with call.parts.store.write() as session:
         before = _shown(access.user(session, user), user)
         check_sites(session, body.sites)
+        must_give(call, before["sites"])
+        must_give(call, values.get("sites", before["sites"]))
         access.change_user(session, user, values)
         _keep_an_admin(access.admins(session), before)
         call.write_down(session, "user.change", user, {"changed": sorted(values)})
@@ -91,6 +94,7 @@ def removed(call: Call, user: str) -> Reply:
     """DELETE /users/{name}."""
     with call.parts.store.write() as session:
         before = _shown(access.user(session, user), user)
+        must_give(call, before["sites"])
         access.remove_user(session, user)
         _keep_an_admin(access.admins(session), before)
         call.write_down(session, "user.remove", user)

@@ -37,14 +37,15 @@ def respond(
     wants: Callable[[Message], bool],
     after: int | None,
     *,
-    first: Iterable[Message] = (),
+    first: Callable[[], Iterable[Message]] = tuple,
     last: Callable[[Message], bool] = lambda _: False,
     name: Callable[[Message], Message] = lambda message: message,
 ) -> Response:
     """A streaming response.
 
-    `after` resumes behind a Last-Event-ID, `first` is told before anything else, `last` says which
-    message ends the stream, `name` gives a message the form this stream tells it in.
+    `after` resumes behind a Last-Event-ID; `first` is read once the stream is open, so that nothing
+    falls in between, and told before anything else; `last` says which message ends the stream,
+    `name` gives a message the form this stream tells it in.
     """
     client, position = broker.subscribe(wants)
     source = _messages(broker, client, after, position, first)
@@ -60,17 +61,19 @@ def _messages(
     client: Subscription,
     after: int | None,
     position: int,
-    first: Iterable[Message],
+    first: Callable[[], Iterable[Message]],
 ) -> Iterator[Message | None]:
-    yield from first
+    yield from first()
     if after is not None:
         for message in broker.backlog(after, position):
             if client.wants(message) or message.event == "resync":
                 yield message
     while not client.closed:
-        message_or_none = client.take(BEAT)
-        if not client.closed:
-            yield message_or_none
+        taken = client.take(BEAT)
+        # Asked again: what came in while `first` was read may stand in that already.
+        wanted = taken is None or taken.event == "resync" or client.wants(taken)
+        if wanted and not client.closed:
+            yield taken
 
 
 def _lines(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from flask import Response
+from flask import Response, request
 
-from controller.api import ROUTES, bodies, guard
+from controller.api import ROUTES, bodies, guard, refusals
 from controller.api.call import Call, Reply
 from controller.api.routes import Object
 
@@ -34,6 +34,17 @@ def ask(
     `given` is the query, `names` what stands in the path. A refusal is the API's own.
     """
     route = _TABLE[method, path]
+    with refusals.told(call.parts, call.who, method, request.path):
+        return _answer(call, route, body, given, names)
+
+
+def _answer(
+    call: Call,
+    route: Route,
+    body: Mapping[str, Any] | None,
+    given: Mapping[str, str] | None,
+    names: Mapping[str, str],
+) -> Any:
     guard.require(call.who, route.needs, names.get("site"))
     arguments: dict[str, Any] = dict(names)
     if isinstance(route.body, Object):

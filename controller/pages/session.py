@@ -72,9 +72,9 @@ def begin(parts: Parts, user: str, target: str) -> Answer:
 
 def sign_out(parts: Parts) -> Answer:
     """End the session."""
-    if guard.by_session(parts) is not None:
-        who(parts)
-        _check(request.form.get("token", ""), g.csrf)
+    held = guard.by_session(parts)
+    if held is not None:
+        _check(request.form.get("token", ""), held[1])
         with parts.store.write() as session:
             access.close_session(session, token_hash(request.cookies[guard.COOKIE]))
     answer = redirect("/sign-in", 303)

@@ -14,7 +14,8 @@ from controller.publish.rendering import (
     new_document,
     plain,
 )
-from margrave.errors import DocumentError, NotFound
+from margrave import digest
+from margrave.errors import Conflict, DocumentError, NotFound
 from margrave.findings import Finding, did_you_mean, pointer
 
 if TYPE_CHECKING:
@@ -31,6 +32,10 @@ POLICIES: Final = (
     "priority",
     "reason",
 )
+
+
+class Moved(Conflict):
+    """What was asked for was decided on a document that stands no more."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,19 @@ class Change:
     extensions: Mapping[str, Any] = field(default_factory=dict)
     targets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     contents: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    # By path: the document that somebody looked at who wants certainty; another one ends it.
+    expected: Mapping[str, str | None] = field(default_factory=dict)
+
+    def check(self, path: str, data: bytes | None) -> None:
+        """Raise Moved where another document stands than the one that was looked at."""
+        if path not in self.expected or (data is None and self.kind == "delete"):
+            return
+        stands = None if data is None else digest.of_bytes(data)
+        if stands != self.expected[path]:
+            raise Moved(
+                f"{path} has changed since it was looked at",
+                "look at it again, then send the request again",
+            )
 
     def applied(
         self,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from controller import measures
 from controller.logs import working_for
+from controller.publish.changes import Moved
 from controller.publish.delays import Delays
 from controller.publish.images import Images
 from controller.publish.mainline import Mainline
@@ -191,6 +192,9 @@ class Publisher:
             self._delays.later(name)
             self._ended(name, RequestState.QUEUED, error)
             LOG.warning("request %s waits: %s", name, error)
+        except Moved as error:
+            self._ended(name, RequestState.REFUSED, error)
+            LOG.info("request %s is refused: %s", name, error)
         except MargraveError as error:
             self._ended(name, RequestState.FAILED, error)
             LOG.warning("request %s failed: %s", name, error)

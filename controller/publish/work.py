@@ -86,6 +86,7 @@ class Work:
         return self.repository.read_paths(self.head, paths)
 
     def _document(self, path: str, deployment: str, data: bytes | None, change: Change) -> None:
+        change.check(path, data)
         made = self._like_others(path, deployment, data, change)
         if made is None:
             made = self._made(path, deployment, data, change)

@@ -72,8 +72,7 @@ def log(told: Told, read: LogData, at: datetime) -> None:
     known = told.page.operation(read.operation)
     if known is None or known.site != told.site:
         raise Refused(f"nobody told of operation {read.operation}")
-    told.page.log(read.operation, lines, at)
-    told.page.tell(EventKind.LOG, {"operation": read.operation, "lines": lines}, known.uuid)
+    told.page.log(read.operation, lines, at, known.uuid)
 
 
 def node(told: Told, read: NodeData, at: datetime) -> None:

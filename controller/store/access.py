@@ -61,6 +61,7 @@ class Holder:
     site: str | None = None
     stale_use: bool = False  # the stored time of use is old enough to write a new one
     csrf: str = ""
+    person: bool = False  # a person's, not a token that speaks for itself
 
 
 def token(session: Session, digest: str, now: datetime) -> Holder | None:
@@ -74,7 +75,14 @@ def token(session: Session, digest: str, now: datetime) -> Holder | None:
             if row.user_role
             else (row.name, row.role, row.sites)
         )
-        return Holder(row.id, name, role.value, _theirs(session, sites), None, _unused(row, now))
+        return Holder(
+            row.id,
+            name,
+            role.value,
+            _theirs(session, sites),
+            stale_use=_unused(row, now),
+            person=bool(row.user_role),
+        )
     own = session.execute(_SITE_TOKEN, {"of_digest": digest}).one_or_none()
     if own is None or not _valid(own, now):
         return None
@@ -101,6 +109,12 @@ def tokens(
     if after is not None:
         query = query.where(Token.id > after)
     return [((row.id,), _token_shape(row)) for row in session.scalars(query)]
+
+
+def sites_of_token(session: Session, token_id: str) -> object:
+    """The sites of a token as they are kept; None for all of them, or where there is none."""
+    row = session.get(Token, token_id)
+    return row.sites if row else None
 
 
 def revoke(session: Session, token_id: str, now: datetime) -> bool:
@@ -175,12 +189,13 @@ def vouched(session: Session, name: str, subject: str, role: Role, now: datetime
 
 
 def change_user(session: Session, name: str, values: Mapping[str, Any]) -> None:
-    """Change a person; a new password or being disabled ends all sessions."""
+    """Change a person; a new password or being disabled ends all sessions and sign-ins."""
     row = session.get_one(User, name)
     for key, value in values.items():
         setattr(row, key, value)
     if "password_hash" in values or values.get("disabled"):
         session.execute(delete(LoginSession).where(LoginSession.user == name))
+        session.execute(delete(Token).where(Token.user == name))
 
 
 def remove_user(session: Session, name: str) -> None:
@@ -211,7 +226,7 @@ def signed_in(session: Session, digest: str, now: datetime) -> Holder | None:
     if person.disabled:
         return None
     sites = _theirs(session, person.sites)
-    return Holder(person.name, person.name, person.role.value, sites, csrf=row.csrf)
+    return Holder(person.name, person.name, person.role.value, sites, csrf=row.csrf, person=True)
 
 
 def close_session(session: Session, digest: str) -> None:

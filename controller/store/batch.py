@@ -18,7 +18,7 @@ from controller.store.aggregate import Stand, settle_known
 from controller.store.freshness import freshness
 from controller.store.models import Deployment, History, Node, Operation, Placement, Site
 from controller.store.totals import Counted
-from controller.store.words import ENDED
+from controller.store.words import ENDED, EventKind
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from controller.store.deployments import Key
     from controller.store.freshness import Moment
-    from controller.store.words import EventKind
 
 CHUNK: Final = 500  # names in one IN (…): databases take a few ten thousand
 T = TypeVar("T")
@@ -161,9 +160,10 @@ class Page:
         self._operated[operation_id] = values
         return operations.shape(row, key.id)
 
-    def log(self, operation_id: str, lines: list[str], at: datetime) -> None:
-        """Append lines to an operation's log."""
+    def log(self, operation_id: str, lines: list[str], at: datetime, deployment: str) -> None:
+        """Append lines to an operation's log, and an event that tells where they are."""
         self._logs.append((operation_id, lines, at))
+        self.tell(EventKind.LOG, {"operation": operation_id}, deployment)
 
     def transition(self, key: Key, row: Mapping[str, Any]) -> None:
         """Append to the history; `row` by column names."""
@@ -181,7 +181,10 @@ class Page:
         bulk.put(self.session, Placement, list(self._placements.values()), _PLACEMENT_KEY)
         bulk.put(self.session, Operation, list(self._operated.values()), _OPERATION_KEY)
         if self._logs:
-            operations.add_logs(self.session, self._logs)
+            chunks = operations.add_logs(self.session, self._logs)
+            told = (one for one in self._events if one["event"] is EventKind.LOG)
+            for event, chunk in zip(told, chunks, strict=True):
+                event["data"]["chunk"] = chunk
         bulk.append(self.session, History, self._history)
         events.append_all(self.session, self._events)
         totals.add(self.session, self._totals)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import func, select
 
-from controller.store import bulk
+from controller.store import bulk, operations
 from controller.store.models import Event
 from controller.store.shapes import stamp
 
@@ -71,4 +71,17 @@ def since(session: Session, after: int, limit: int) -> list[dict[str, Any]]:
     """Events behind an id, in order: id, event, data, site, deployment."""
     columns = (Event.id, Event.event, Event.data, Event.site, Event.deployment)
     query = select(*columns).where(Event.id > after).order_by(Event.id).limit(limit)
-    return [{**row._mapping, "event": row.event.value} for row in session.execute(query)]
+    found = [{**row._mapping, "event": row.event.value} for row in session.execute(query)]
+    _with_lines(session, found)
+    return found
+
+
+def _with_lines(session: Session, found: Sequence[dict[str, Any]]) -> None:
+    """Lines of logs stand once, compressed, in the log; an event says which ones."""
+    logs = [one for one in found if "chunk" in one["data"]]
+    pieces = {(one["data"]["operation"], one["data"]["chunk"]) for one in logs}
+    kept = operations.lines_of(session, pieces) if pieces else {}
+    for one in logs:
+        data = dict(one["data"])
+        text = kept.get((data["operation"], data.pop("chunk")), b"")
+        one["data"] = {**data, "lines": text.decode("utf-8", "replace").splitlines()}

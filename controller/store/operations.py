@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import func, insert, literal_column, select
+from sqlalchemy import func, insert, literal_column, select, tuple_
 
 from controller.store import totals
 from controller.store.columns import table
@@ -15,7 +15,7 @@ from controller.store.totals import Counted
 from controller.store.words import OperationState
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from datetime import datetime
     from types import SimpleNamespace
 
@@ -62,8 +62,11 @@ def listing(session: Session, wanted: Wanted, *, after: int | None, limit: int) 
     return [((row.number,), shape(row, uuid)) for row, uuid in session.execute(query)]
 
 
-def add_logs(session: Session, told: Sequence[tuple[str, list[str], datetime]]) -> None:
-    """Append lines to logs of operations that are stored: (operation's id, lines, time)."""
+def add_logs(session: Session, told: Sequence[tuple[str, list[str], datetime]]) -> list[int]:
+    """Append lines to logs of operations that are stored: (operation's id, lines, time).
+
+    The number of each of these pieces in its log.
+    """
     ids = {operation for operation, _, _ in told}
     last = func.coalesce(func.max(OperationLog.chunk), 0)
     query = (
@@ -73,13 +76,25 @@ def add_logs(session: Session, told: Sequence[tuple[str, list[str], datetime]]) 
         .group_by(Operation.id, Operation.number)
     )
     ends = {one: (number, chunk) for one, number, chunk in session.execute(query)}
-    rows = []
+    rows, numbers = [], []
     for operation, lines, at in told:
         number, chunk = ends[operation]
+        numbers.append(chunk + 1)
         ends[operation] = (number, chunk + 1)
         text = "".join(line.rstrip("\n") + "\n" for line in lines)
         rows.append({"operation": number, "chunk": chunk + 1, "at": at, "lines": text.encode()})
     session.connection().execute(insert(table(OperationLog)), rows)
+    return numbers
+
+
+def lines_of(session: Session, pieces: Collection[tuple[str, int]]) -> dict[tuple[str, int], bytes]:
+    """Pieces of logs by operation and number; those that are kept no more are left out."""
+    query = (
+        select(Operation.id, OperationLog.chunk, OperationLog.lines)
+        .join(Operation, Operation.number == OperationLog.operation)
+        .where(tuple_(Operation.id, OperationLog.chunk).in_(list(pieces)))
+    )
+    return {(one, chunk): lines for one, chunk, lines in session.execute(query)}
 
 
 def log(session: Session, operation_id: str) -> str:

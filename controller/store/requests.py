@@ -114,16 +114,8 @@ def next_queued(session: Session, but: Iterable[str] = ()) -> dict[str, Any] | N
 
     `tried`: it went back to the queue with an error, and its push may have come through.
     """
-    query = (
-        select(Request)
-        .where(Request.state == RequestState.QUEUED, Request.id.not_in(list(but)))
-        .order_by(Request.rank, Request.number)
-        .limit(turns.LOOKED_AT)
-    )
-    rows = session.scalars(query).all()
-    if not rows:
-        return None
-    return as_work(session, turns.pick(session, [one for one in rows if one.rank == rows[0].rank]))
+    rows = turns.first_of_each(session, but)
+    return as_work(session, turns.pick(session, rows)) if rows else None
 
 
 def as_work(session: Session, row: Request) -> dict[str, Any]:

@@ -8,10 +8,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from sqlalchemy import delete, func, select, tuple_
+from sqlalchemy import delete, func, or_, select, tuple_
 
 from controller.store.columns import table
-from controller.store.models import Deployment, Event, OperationLog, RejectedReport
+from controller.store.models import (
+    Command,
+    Component,
+    Deployment,
+    Event,
+    OperationLog,
+    RejectedReport,
+    Request,
+    SiteToken,
+    Token,
+    VersionComponent,
+)
 from margrave.lifecycle import State
 
 if TYPE_CHECKING:
@@ -36,10 +47,14 @@ class Horizon:
 
 
 def sweep(store: Store, horizon: Horizon) -> int:
-    """Delete old events, logs, unreadable reports, and deployments that ended long ago.
+    """Delete what is old: events, logs, unreadable reports, requests and commands that ended,
+    tokens that are not valid any more, contents that no version has, deleted deployments.
 
     The rows that were deleted; on SQLite the disk has their space back afterwards.
     """
+    # What was asked for last is told with its deployment as long as there is one.
+    last = select(Deployment.request).where(Deployment.request.is_not(None))
+    named = select(VersionComponent.digest)
     # The newest event stays whatever its age: ids count on from it and are never given twice.
     newest = select(func.max(Event.id)).scalar_subquery()
     ended = (Deployment.state == State.DELETED, Deployment.deleted_at < horizon.deleted)
@@ -49,11 +64,29 @@ def sweep(store: Store, horizon: Horizon) -> int:
             _delete(store, RejectedReport, ROWS, RejectedReport.at < horizon.events),
             _delete(store, OperationLog, ROWS, OperationLog.at < horizon.logs),
             _delete(store, Deployment, DEPLOYMENTS, *ended, Deployment.in_git.is_(False)),
+            _delete(
+                store, Request, ROWS, Request.ended_at < horizon.events, Request.id.not_in(last)
+            ),
+            _delete(store, Command, ROWS, Command.ended_at < horizon.events),
+            _delete(store, Token, ROWS, _over(Token, horizon.events)),
+            _delete(store, SiteToken, ROWS, _over(SiteToken, horizon.events)),
+            _delete(
+                store,
+                Component,
+                ROWS,
+                Component.created_at < horizon.deleted,
+                Component.digest.not_in(named),
+            ),
         )
     )
     if gone:
         store.give_back()
     return gone
+
+
+def _over(kind: type[Token | SiteToken], before: datetime) -> ColumnElement[bool]:
+    """Revoked or expired before then; until then the audit's readers may look it up."""
+    return or_(kind.revoked_at < before, kind.expires_at < before)
 
 
 def _delete(store: Store, kind: type[Base], at_once: int, *which: ColumnElement[bool]) -> int:

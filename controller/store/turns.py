@@ -8,16 +8,32 @@ from typing import TYPE_CHECKING, Final
 from sqlalchemy import func, select
 
 from controller.store.models import Request, RequestDeployment
-from controller.store.words import OPEN
+from controller.store.words import OPEN, RequestState
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from sqlalchemy.orm import Session
 
-# A look at a few is enough to let somebody else in between, and costs the same in any queue.
-LOOKED_AT: Final = 20
 REMEMBERED: Final = 20  # requests that were served last
+
+
+def first_of_each(session: Session, but: Iterable[str]) -> list[Request]:
+    """Of the most urgent that wait, in their order, the eldest of each site.
+
+    A site's later requests cannot be next. So a flood of one site hides nobody, however long it is;
+    `but` are requests that are not due.
+    """
+    due = (Request.state == RequestState.QUEUED, Request.id.not_in(list(but)))
+    rank = select(func.min(Request.rank)).where(*due).scalar_subquery()
+    eldest = (
+        select(func.min(Request.number))
+        .join(RequestDeployment, RequestDeployment.request == Request.number, isouter=True)
+        .where(*due, Request.rank == rank)
+        .group_by(RequestDeployment.site)
+    )
+    query = select(Request).where(Request.number.in_(eldest)).order_by(Request.number)
+    return list(session.scalars(query))
 
 
 def pick(session: Session, waiting: Sequence[Request]) -> Request:

@@ -56,6 +56,7 @@ class Standing:
     in_git: bool
     commit: str | None
     document: str | None
+    document_digest: str | None
     needs: Mapping[str, Any]
     extensions: Mapping[str, Any]
     state: State
@@ -166,6 +167,7 @@ def _standing(session: Session, rows: list[Deployment]) -> list[Standing]:
             row.in_git,
             row.commit,
             row.document,
+            row.document_digest,
             row.needs,
             row.extensions,
             row.state,

@@ -10,6 +10,7 @@ import pytest
 
 from controller.access.identity import Identity, Role
 from controller.admission import QueueFull
+from controller.admission.decision import Asked
 from controller.store import aggregate, deployments, fleet
 from controller.store.freshness import Moment
 from controller.store.models import Placement
@@ -180,10 +181,32 @@ def test_nodes_as_targets(works: Works) -> None:
 def test_idempotency_key(works: Works) -> None:
     """The same request with the same key is accepted once; another one under it is a conflict."""
     body = {"app": "storefront", "targets": {"sites": ["harbor"]}}
-    first = works.admission.create(body, ADA, key="k")
-    assert works.admission.create(body, ADA, key="k")["id"] == first["id"]
+    first = works.admission.create(body, ADA, Asked("k"))
+    assert works.admission.create(body, ADA, Asked("k"))["id"] == first["id"]
     with pytest.raises(Conflict):
-        works.admission.create({**body, "name": "other"}, ADA, key="k")
+        works.admission.create({**body, "name": "other"}, ADA, Asked("k"))
+
+
+def test_an_idempotency_key_is_its_tokens_own(works: Works) -> None:
+    """Two tokens of one name are two askers: neither gets the answer of the other."""
+    one, two = (Identity("ci", Role.OPERATOR, token=token) for token in ("a", "b"))
+    body = {"app": "storefront", "targets": {"sites": ["harbor"]}}
+    first = works.admission.create(body, one, Asked("k"))
+    second = works.admission.create({**body, "name": "other"}, two, Asked("k"))
+    assert second["id"] != first["id"]
+
+
+def test_a_command_needs_something_that_is_there(works: Works) -> None:
+    """What is still being published, or deleted for good, has nothing to be told."""
+    one = works.create("harbor", version="1.0.0")["deployments"][0]
+    with pytest.raises(Conflict, match="still being published"):
+        works.act("cancel", one["id"])
+    works.publisher.publish_all()
+    works.act("retry", one["id"])
+    works.act("delete", one["id"])
+    works.publisher.publish_all()
+    with pytest.raises(Conflict, match="is deleted"):
+        works.act("retry", one["id"])
 
 
 def test_full_queue(works: Works) -> None:

@@ -219,3 +219,17 @@ def test_no_site_waits_behind_the_flood_of_another(works: Works) -> None:
         done = [one for one in order if works.request({"id": one})["state"] == "published"]
         told += [order[one] for one in done if order[one] not in told]
     assert told == ["u", "d", "a", "b", "c"]
+
+
+def test_no_flood_is_long_enough_to_hide_a_site(works: Works) -> None:
+    """However many of one site wait, another one's only request is among the first."""
+    works.sites.create({"name": "depot"}, ADA)
+    wide = {"parameters": {"port": 9000}}
+    for number in range(30):
+        more = {"name": f"flood-{number}", "parameters": {"port": 8000 + number}}
+        works.admission.create({"app": "shop", "targets": {"sites": ["harbor"]}, **more}, ADA)
+    body = {"app": "shop", "name": "one", "targets": {"sites": ["depot"]}, **wide}
+    only = works.admission.create(body, ADA)
+    works.publisher.publish_next()
+    works.publisher.publish_next()
+    assert works.request(only)["state"] == "published"

@@ -15,6 +15,7 @@ import pytest
 from sqlalchemy import text
 
 from controller.chores import Chores
+from controller.events.log import StoredEvents
 from controller.parts import Parts
 from controller.store import Session, Store, retention
 from controller.store.retention import Horizon
@@ -78,6 +79,40 @@ def test_what_is_old_is_gone_from_every_table(
         "history": 1,
         "operations": 1,
     }
+
+
+def test_lines_of_logs_stand_in_the_log_alone(
+    parts: Parts, harbor: Runner, clock: Clock, viewer: Api
+) -> None:
+    """No event holds them, so that a log that is forgotten is forgotten everywhere."""
+    _lived(parts, harbor)
+    with parts.store.session() as session:
+        rows = session.execute(text("SELECT data FROM events WHERE event = 'log'")).scalars().all()
+    assert len(rows) == 2
+    assert not any("pulled" in str(row) for row in rows)
+    told = [one for one in StoredEvents(parts.store).since(0, 500) if one.event == "log"]
+    assert [one.data["lines"] for one in told] == [["pulled", "started"]] * 2
+
+
+def test_what_was_asked_long_ago_is_forgotten(
+    parts: Parts, harbor: Runner, admin: Api, clock: Clock
+) -> None:
+    """Requests and commands that ended, and tokens that are not valid any more."""
+    one = add_deployment(parts, "harbor", "kept")
+    assert admin.post(f"/deployments/{one}/retry").status_code == 202
+    command = harbor.beat().json["commands"][0]["id"]
+    harbor.report("command", {"id": command, "result": "done"})
+    token = admin.post("/tokens", json={"name": "ci", "role": "viewer"}).json["id"]
+    assert admin.delete(f"/tokens/{token}").status_code == 204
+    Chores(parts).sweep()
+    assert len(admin.get("/requests").json["items"]) == 1
+    clock.forward(MONTH)
+    Chores(parts).sweep()
+    assert admin.get("/requests").json["items"] == []
+    with parts.store.session() as session:
+        for gone in ("commands WHERE state = 'done'", "tokens WHERE revoked_at IS NOT NULL"):
+            count = f"SELECT count(*) FROM {gone}"
+            assert session.execute(text(count)).scalar_one() == 0
 
 
 def test_a_log_that_was_forgotten_is_an_empty_one(

@@ -1,0 +1,62 @@
+"""What deployments were before: the content that a rollback goes back to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controller.gate import checking
+from controller.publish.changes import content_in
+from margrave.errors import DocumentError
+from margrave.findings import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from controller.publish.repository import Repository
+    from controller.store.world import Standing
+
+
+class Past:
+    """Older content by deployment; read once, best before a transaction holds others up.
+
+    What stood otherwise then than it stands when it is asked for is read again.
+    """
+
+    def __init__(self, repository: Repository, to: str | None) -> None:
+        self._repository = repository
+        self._to = to  # a version or revision; None: whatever was before
+        self._known: dict[tuple[str, str, str | None], dict[str, Any]] = {}
+
+    def read(self, chosen: Iterable[Standing]) -> None:
+        """Look all of them up, up to the first that has no such past."""
+        for one in chosen:
+            self.of(one)
+
+    def of(self, one: Standing) -> dict[str, Any]:
+        """The newest older content that is meant, with the commit that wrote it."""
+        key = (one.site, one.id, one.revision)
+        if key not in self._known:
+            self._known[key] = self._look(one)
+        return self._known[key]
+
+    def _look(self, one: Standing) -> dict[str, Any]:
+        path = f"deployments/{one.site}/{one.id}.yaml"
+        head = self._repository.head()
+        for commit, data in self._repository.versions(head, path) if head else ():
+            try:
+                document = checking.deployment_at(path, data)
+            except DocumentError:
+                continue  # what could not be read then cannot be gone back to
+            if document.revision == one.revision and self._to is None:
+                continue
+            if self._to is None or self._to == document.version or self._is(document.revision):
+                return {**content_in(document.raw), "commit": commit}
+        wanted = f'no "{self._to}"' if self._to else "no other content"
+        words = f"{one.name} at {one.site} had {wanted} before"
+        cure = "look at its commits, or update to a version"
+        raise DocumentError([Finding("/to" if self._to else "", words, cure, "unknown")])
+
+    def _is(self, revision: str) -> bool:
+        """A revision may be shortened, with or without its prefix; eight digits tell it apart."""
+        digits = (self._to or "").removeprefix("sha256:")
+        return len(digits) >= 8 and revision.removeprefix("sha256:").startswith(digits)

@@ -1,0 +1,37 @@
+"""What was refused stands in the audit, beside what was done."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+from controller.api.call import deed_of
+from controller.api.problems import Problem, of_error
+from controller.store import audit
+from margrave.errors import MargraveError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from controller.access.identity import Identity
+    from controller.parts import Parts
+
+# Not allowed, or in conflict with how things stand. What could not be read was no attempt at all.
+REFUSED: Final = frozenset({403, 409, 412})
+READING: Final = frozenset({"GET", "HEAD"})
+
+
+@contextmanager
+def told(parts: Parts, who: Identity, method: str, path: str) -> Iterator[None]:
+    """Write a refusal down that somebody meets who wants to change something; runners' are none:
+    a gap in their reports is a conflict too, and heals itself."""
+    try:
+        yield
+    except (Problem, MargraveError) as error:
+        problem = error if isinstance(error, Problem) else of_error(error)
+        if method not in READING and problem.status in REFUSED and not who.is_site:
+            detail = {"status": problem.status, "why": str(problem.detail)[:500]}
+            deed = deed_of(who, method.lower(), path[:255], "refused", detail)
+            with parts.store.write() as session:
+                audit.add(session, deed, parts.clock())
+        raise
