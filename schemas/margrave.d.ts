@@ -982,6 +982,7 @@ export interface SiteResource {
   paused: Record<string, unknown> | null;
   locked: unknown;
   halted: Halted | null;
+  clock_offset: number | null;
   nodes: string[];
   deployments: Partial<Record<State, number>>;
 }

@@ -153,6 +153,11 @@ def _site_steps(site: dict[str, Any], received: dict[str, Any]) -> Iterator[dict
     words = f"the site's runner is {since}" if heard else "no runner of the site was heard of yet"
     yield _step("runner", fresh, words.replace("is heard", "was heard"), heard)
     yield received
+    offset = site.get("clock_offset")
+    if offset is not None:
+        which = "ahead of" if offset > 0 else "behind"
+        words = f"the clock of the site's runner is {abs(offset)} s {which} the controller's"
+        yield _step("clock", ok=False, detail=f"{words}: windows and times are told by it")
     if site.get("drain"):
         yield _step("drain", ok=False, detail="the whole site is drained")
     for word in ("paused", "locked", "halted"):

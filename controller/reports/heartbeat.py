@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from controller.store import Session, Store
     from controller.store.beats import Claim
 
+WRONG: Final = 30.0  # seconds: certificates, windows and the order of history begin to suffer
 MOST: Final = 200  # in one transaction; others wait for its end
 
 
@@ -150,7 +151,18 @@ def _site_values(beat: Heartbeat, was: Claim, now: datetime) -> dict[str, Any]:
         "runner": beat.runner,
         "epoch": beat.epoch,
         "applied_commit": beat.applied_commit or was.applied_commit,
+        "clock_offset": _offset((beat.at - now).total_seconds(), was.clock_offset),
     }
+
+
+def _offset(seconds: float, known: int | None) -> int | None:
+    """How far the runner's clock is ahead, where that is more than the way of a heartbeat can be.
+
+    About the same as before is told as before: a way that takes longer now and then is no news.
+    """
+    if abs(seconds) < WRONG:
+        return None
+    return known if known is not None and abs(seconds - known) < WRONG / 2 else round(seconds)
 
 
 def _node_values(node: HeartbeatNode, at: datetime, now: datetime) -> dict[str, Any]:

@@ -38,6 +38,7 @@ _CLAIMS: Final = select(
     _SITES.c.applied_commit,
     _SITES.c.wanted_commit,
     func.coalesce(_REPORTED, 0).label("reported"),
+    _SITES.c.clock_offset,
 ).where(_SITES.c.name.in_(bindparam("sites", expanding=True)))
 _OF_SITES: Final = select(_NODES.c.site, _NODES.c.name, _NODES.c.status, _NODES.c.last_seen).where(
     _NODES.c.site.in_(bindparam("sites", expanding=True))
@@ -66,6 +67,7 @@ class Claim:
     applied_commit: str | None
     wanted_commit: str | None
     reported: int  # the highest epoch that anybody sent reports with
+    clock_offset: int | None
 
     @property
     def highest(self) -> int:

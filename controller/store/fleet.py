@@ -145,6 +145,7 @@ def _site(
         "drain": row.drain,
         "locked": row.locked,
         "halted": row.halted,
+        "clock_offset": row.clock_offset,
         "nodes": node_names_,
         "deployments": states,
         "findings": row.findings,

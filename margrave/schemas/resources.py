@@ -108,6 +108,7 @@ class Site(Resource):
     paused: dict[str, Any] | None
     locked: Any
     halted: Halted | None
+    clock_offset: int | None  # seconds the runner's clock is ahead; null while it is about right
     nodes: list[Name]
     deployments: dict[State, Count]
 

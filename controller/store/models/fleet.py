@@ -32,6 +32,7 @@ class Site(Base):
     applied_commit: Mapped[Commit | None]
     locked: Mapped[dict[str, Any] | None]
     halted: Mapped[dict[str, Any] | None]
+    clock_offset: Mapped[int | None]  # seconds its clock is ahead; None while it is about right
     created_at: Mapped[datetime]
 
 

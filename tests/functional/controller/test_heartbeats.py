@@ -14,7 +14,7 @@ import pytest
 from controller.reports.messages import Heartbeat
 from controller.store import Session, Store
 from margrave.errors import NotFound
-from tests.functional.controller.kit import Api, Clock, Runner, add_site
+from tests.functional.controller.kit import Api, Clock, Runner, add_deployment, add_site
 from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
@@ -115,3 +115,21 @@ def test_a_quiet_heartbeat_wakes_no_stream(parts: Parts, harbor: Runner, clock: 
     assert woken == []
     harbor.beat(applied_commit="d" * 40)
     assert woken == [1]
+
+
+def test_a_wrong_clock_is_noticed_and_told(
+    parts: Parts, harbor: Runner, clock: Clock, viewer: Api
+) -> None:
+    """How far a runner's clock is off is told and explained; a slow way is no fault."""
+    one = add_deployment(parts, "harbor")
+
+    def told(seconds: float) -> Any:
+        later = (clock() + timedelta(seconds=seconds)).isoformat()
+        assert harbor.beat(at=later).status_code == 200
+        return viewer.get("/sites/harbor").json["clock_offset"]
+
+    assert [told(at) for at in (-20, 3600, 3605, -90)] == [None, 3600, 3600, -90]
+    steps = viewer.get(f"/deployments/{one}/explain").json["steps"]
+    (wrong,) = [step for step in steps if step["step"] == "clock"]
+    assert "90 s behind" in wrong["detail"]
+    assert told(0) is None
