@@ -20,6 +20,23 @@ def seconds(text: str) -> int:
     return int(text[:-1]) * _UNITS[text[-1]]
 
 
+def pattern_up_to(most: int) -> str:
+    """The same writing for one second to that many, for readers that know patterns alone."""
+    return "|".join(f"0*({_numbers(most // unit)}){name}" for name, unit in _UNITS.items())
+
+
+def _numbers(most: int) -> str:
+    """The numbers from 1 to `most` as a pattern: shorter ones, then digit by digit."""
+    digits = str(most)
+    parts = [f"[1-9][0-9]{{0,{len(digits) - 2}}}"] if len(digits) > 1 else []
+    for index, digit in enumerate(digits):
+        low = 1 if index == 0 else 0
+        if int(digit) > low:
+            below = f"[{low}-{int(digit) - 1}]" if int(digit) - 1 > low else str(low)
+            parts.append(f"{digits[:index]}{below}" + "[0-9]" * (len(digits) - index - 1))
+    return "|".join([*parts, digits])
+
+
 def margo_seconds(text: str) -> int:
     """Seconds of Margo's `<n>m<n>s`."""
     if not re.fullmatch(MARGO_PATTERN, text):

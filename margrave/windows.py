@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from bisect import bisect_right
+from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
+from itertools import product
 from typing import TYPE_CHECKING, Final
 from zoneinfo import ZoneInfo
 
@@ -20,9 +23,11 @@ _RANGES: Final = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 7))
 _FIELD = re.compile(r"(\*|\d{1,2}(-\d{1,2})?)(/\d{1,2})?")
 _HORIZON: Final = timedelta(days=366)
 _MINUTE: Final = timedelta(minutes=1)
+_DAY: Final = timedelta(days=1)
 _EVERY_HOUR: Final = 24
 
 
+@lru_cache(256)
 def check_cron(text: str) -> tuple[frozenset[int], ...]:
     """The five fields as sets of numbers, or Refused."""
     fields = text.split()
@@ -43,63 +48,58 @@ def next_opening(windows: Sequence[Window], now: datetime, zone: str) -> datetim
 
 
 def _is_open(window: Window, now: datetime, zone: str) -> bool:
-    """A window is open when it began within its duration before now."""
-    minute = now.replace(second=0, microsecond=0)
-    length = durations.seconds(window.duration)
-    starts = (minute - _MINUTE * back for back in range(-(-length // 60) + 1))
+    """A window is open when it last began within its duration before now."""
+    length = timedelta(seconds=durations.seconds(window.duration))
     fields, local = check_cron(window.cron), ZoneInfo(window.timezone or zone)
-    return any(
-        _begins(fields, start.astimezone(local)) and (now - start).total_seconds() < length
-        for start in starts
-    )
+    today = now.astimezone(local).date()
+    # A day more: where the clocks changed meanwhile, a day on the wall is no day of 24 hours.
+    for back in range(length // _DAY + 3):
+        starts = _starts(fields, today - _DAY * back, local)
+        if passed := bisect_right(starts, now):
+            return now - starts[passed - 1] < length
+    return False
 
 
 def _opens(window: Window, now: datetime, zone: str) -> datetime | None:
-    """The next start, found day by day and then minute by minute."""
+    """The next start, found day by day."""
     fields, local = check_cron(window.cron), ZoneInfo(window.timezone or zone)
-    moment = now.replace(second=0, microsecond=0) + _MINUTE
-    while moment - now < _HORIZON:
-        there = moment.astimezone(local)
-        if not _day_fits(fields, there):
-            midnight = datetime(there.year, there.month, there.day, tzinfo=local)
-            moment = (midnight + timedelta(days=1)).astimezone(UTC)
-            continue
-        if _begins(fields, there):
-            return moment.astimezone(UTC)
-        moment += _MINUTE
+    today = now.astimezone(local).date()
+    minute = now.replace(second=0, microsecond=0)
+    for ahead in range(_HORIZON // _DAY + 1):
+        starts = _starts(fields, today + _DAY * ahead, local)
+        if (passed := bisect_right(starts, minute)) < len(starts):
+            return starts[passed]
     return None
 
 
-def _begins(fields: Sequence[frozenset[int]], there: datetime) -> bool:
-    """Whether a window begins at this minute of the clock on the wall, as Debian's cron has it.
+@lru_cache(512)
+def _starts(fields: tuple[frozenset[int], ...], day: date, zone: ZoneInfo) -> tuple[datetime, ...]:
+    """When a window begins on a day of the clock on the wall, as Debian's cron has it, in UTC.
 
     What would begin in the hour that is left out in spring begins when that hour would have; what
     begins in the hour that comes twice in autumn does so once, unless it is for every hour.
     """
-    if _fits(fields, there):
-        return not there.fold or len(fields[1]) == _EVERY_HOUR
-    return any(_fits(fields, lost) for lost in _left_out_before(there))
+    if not _day_fits(fields, day):
+        return ()
+    every_hour, found = len(fields[1]) == _EVERY_HOUR, set()
+    for hour, minute in product(fields[1], fields[0]):
+        wall = datetime(day.year, day.month, day.day, hour, minute, tzinfo=zone)
+        first, second = wall.astimezone(UTC), wall.replace(fold=1).astimezone(UTC)
+        found.add(first if first <= second else _after_the_gap(second, first, zone))
+        if every_hour and first < second:
+            found.add(second)
+    return tuple(sorted(found))
 
 
-def _fits(fields: Sequence[frozenset[int]], there: datetime) -> bool:
-    return there.minute in fields[0] and there.hour in fields[1] and _day_fits(fields, there)
+def _after_the_gap(before: datetime, after: datetime, zone: ZoneInfo) -> datetime:
+    """The moment between the two at which the clock on the wall jumps."""
+    offset = before.astimezone(zone).utcoffset()
+    while before < after and before.astimezone(zone).utcoffset() == offset:
+        before += _MINUTE
+    return before
 
 
-def _left_out_before(there: datetime) -> Iterable[datetime]:
-    """The minutes that the clock on the wall jumped over to come to this one; nearly always none.
-
-    A minute earlier on the wall has another distance to UTC only beside a change.
-    """
-    if (there - _MINUTE).utcoffset() == there.utcoffset():
-        return
-    before = (there.astimezone(UTC) - _MINUTE).astimezone(there.tzinfo)
-    lost = before.replace(tzinfo=None) + _MINUTE
-    while lost < there.replace(tzinfo=None):
-        yield lost
-        lost += _MINUTE
-
-
-def _day_fits(fields: Sequence[frozenset[int]], there: datetime) -> bool:
+def _day_fits(fields: Sequence[frozenset[int]], there: date) -> bool:
     """As cron has it: when both days are restricted, either is enough."""
     _, _, days, months, weekdays = fields
     if there.month not in months:

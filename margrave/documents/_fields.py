@@ -166,6 +166,22 @@ OciRepository = Annotated[
 Duration = Annotated[
     str, _duration(durations.seconds), _shown(durations.PATTERN, "write such as 90s, 5m or 2h")
 ]
+# A window is a pause in the ban on changes: one that lasts longer than a month is none.
+_LONGEST_WINDOW: Final = 744 * 3600
+_WINDOW_CURE: Final = "write such as 90m or 8h, at most 744h (31 days)"
+WindowDuration = Annotated[
+    str,
+    _duration(durations.seconds),
+    AfterValidator(
+        lambda text: _rule(
+            0 < durations.seconds(text) <= _LONGEST_WINDOW,
+            "is no duration of a window",
+            _WINDOW_CURE,
+            text,
+        )
+    ),
+    _shown(durations.pattern_up_to(_LONGEST_WINDOW), _WINDOW_CURE),
+]
 Cron = Annotated[
     str,
     AfterValidator(_cron),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field
 
-from margrave.documents._fields import Cron, Duration, Label, TimeZone
+from margrave.documents._fields import Cron, Duration, Label, TimeZone, WindowDuration
 from margrave.documents._reading import Part
 from margrave.error_classes import ErrorClass
 
@@ -102,7 +102,7 @@ class Window(Part):
     """A repeating span of time in which work may start."""
 
     cron: Cron
-    duration: Duration
+    duration: WindowDuration
     timezone: TimeZone | None = None
 
 

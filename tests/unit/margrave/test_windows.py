@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from margrave import durations
 from margrave.documents.extensions import Window
-from margrave.errors import Refused
+from margrave.documents.site import read_site
+from margrave.errors import DocumentError, Refused
 from margrave.windows import check_cron, next_opening, open_at
 
 NIGHT = [Window(cron="0 2 * * 1-5", duration="2h", timezone="Europe/Oslo")]
@@ -102,6 +107,41 @@ def test_the_next_opening_is_told_across_a_change(day, cron, opening) -> None:
     assert next_opening(window, day, "UTC") == opening
     assert open_at(window, opening, "UTC")
     assert not open_at(window, opening - timedelta(minutes=1), "UTC")
+
+
+def test_a_window_may_be_as_long_as_a_month() -> None:
+    """From its first second to its last, over a change of the clocks."""
+    window = [Window(cron="0 0 1 3 *", duration="744h", timezone="Europe/Oslo")]
+    begin = datetime(2026, 2, 28, 23, 0, tzinfo=UTC)
+    end = begin + timedelta(days=31)
+    assert [open_at(window, at, "UTC") for at in (begin, end - timedelta(seconds=1))] == [True] * 2
+    assert not open_at(window, begin - timedelta(seconds=1), "UTC")
+    assert not open_at(window, end, "UTC")
+
+
+def test_how_long_a_window_is_does_not_tell_how_long_it_is_computed() -> None:
+    """Of what began last, the length is compared once; a thousand years take no longer."""
+    endless = [Window.model_construct(cron="0 2 * * *", duration="9999999h", timezone="UTC")]
+    assert open_at(endless, datetime(2026, 3, 2, 1, 59, tzinfo=UTC), "UTC")
+
+
+@pytest.mark.parametrize("duration", ["745h", "44641m", "2678401s", "999999999h", "0s", "0h"])
+def test_a_window_that_is_never_open_or_never_closed_is_a_finding(duration: str) -> None:
+    """With the cure, before anything waits for it or is computed from it."""
+    text = f'windows: [{{cron: "0 2 * * *", duration: {duration}}}]\n'
+    with pytest.raises(DocumentError) as raised:
+        read_site(text, "sites/harbor.yaml")
+    [found] = raised.value.findings
+    assert (found.pointer, found.line) == ("/windows/0/duration", 1)
+    assert found.cure == "write such as 90m or 8h, at most 744h (31 days)"
+
+
+@given(st.integers(0, 3_000_000), st.sampled_from("smh"))
+def test_an_editor_refuses_what_the_reader_refuses(number: int, unit: str) -> None:
+    """A schema knows patterns, no arithmetic: its pattern means the same."""
+    text, units = f"{number}{unit}", {"s": 1, "m": 60, "h": 3600}
+    fits = re.fullmatch(durations.pattern_up_to(744 * 3600), text) is not None
+    assert fits == (0 < number * units[unit] <= 744 * 3600)
 
 
 def test_no_windows_means_always() -> None:
