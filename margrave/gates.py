@@ -87,9 +87,13 @@ def _limit(size: str | int, members: int, reached: int) -> int:
 class Gates:
     """The gates of one site at one moment."""
 
-    def __init__(self, view: SiteView) -> None:
+    def __init__(self, view: SiteView, policies: Mapping[str, Extensions]) -> None:
         self._view = view
         self._active = {node.name for node in view.nodes if node.active}
+        self._wanted = {one.document.id: one.release for one in view.wanted}
+        self._requires_of = {
+            one.document.name: policies[one.document.id].requires for one in view.wanted
+        }
 
     def passed(
         self,
@@ -104,7 +108,7 @@ class Gates:
             self._closed_site(step, cause)
             or self._node(step)
             or self._backoff(step, one)
-            or self._requires(step, extensions)
+            or self._required(step, extensions)
             or self._window(step, cause, extensions)
         )
         if waiting is None and cause is Cause.NEW and batch is not None and not batch.take():
@@ -113,7 +117,7 @@ class Gates:
 
     def _closed_site(self, step: Step, cause: Cause) -> Waiting | None:
         if self._view.locked:
-            return Waiting("lock", detail=self._view.locked)
+            return Waiting("lock", self._view.locked_until, self._view.locked)
         paused = self._view.document.paused
         if paused is None or (cause is Cause.REPAIR and step.kind is Kind.ROLLBACK):
             return None
@@ -139,16 +143,38 @@ class Gates:
             return None
         return Waiting("backoff", later, f"attempt {step.attempt} follows")
 
-    def _requires(self, step: Step, extensions: Extensions | None) -> Waiting | None:
+    def _required(self, step: Step, extensions: Extensions | None) -> Waiting | None:
         # The order is about what begins: what ran already comes back whatever else is ill.
-        if extensions is None or step.heal or step.kind is Kind.ROLLBACK:
+        if extensions is None or step.heal or step.kind in (Kind.ROLLBACK, Kind.DELETE):
             return None
         for name in extensions.requires:
             there = [one for one in self._view.standing if one.name == name]
             there = [one for one in there if one.state is not State.DELETED]
             if not there or any(one.state is not State.INSTALLED or one.degraded for one in there):
                 return Waiting("requires", detail=f"{name} is not healthy at this site yet")
+            # Of two that require each other neither can be the first: then both begin.
+            if any(self._changes(one) for one in there) and not self._in_a_circle(name):
+                return Waiting("requires", detail=f"{name} is updated before it")
         return None
+
+    def _changes(self, one: Standing) -> bool:
+        """Whether another release is wanted of what runs here, and is not held back."""
+        target = self._wanted.get(one.deployment, one.release)
+        if one.release == target:
+            return False
+        tried = one.wanted_release == target or (one.deployment, target) in self._view.quarantine
+        return not (tried and one.outcome in (Outcome.HELD, Outcome.ROLLED_BACK))
+
+    def _in_a_circle(self, name: str) -> bool:
+        """Whether a deployment waits, near or far, for itself."""
+        behind: set[str] = set()
+        further = list(self._requires_of.get(name, ()))
+        while further:
+            one = further.pop()
+            if one not in behind:
+                behind.add(one)
+                further += self._requires_of.get(one, ())
+        return name in behind
 
     def _window(self, step: Step, cause: Cause, extensions: Extensions | None) -> Waiting | None:
         if cause is Cause.REPAIR or (extensions and extensions.priority == "urgent"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from margrave.matching import selector_matches, unmet
@@ -34,6 +34,7 @@ class Wish:
     profile_type: str
     constraints: Mapping[str, Any] | None = None
     keeps_data: bool = False  # it has named volumes somewhere, which a move would leave behind
+    left: Sequence[str] = ()  # nodes that it was taken off and where they still are, newest first
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class Placed:
 def place(wish: Wish, nodes: Sequence[Node], existing: Collection[str]) -> Placed:
     """Choose nodes. What has the deployment keeps it, unless it is drained or no longer fits."""
     ordered = sorted(nodes, key=lambda node: node.name)
-    against = {node.name: _against(wish, node, node.name in existing) for node in ordered}
+    against = {node.name: _against(wish, node, has_it=node.name in existing) for node in ordered}
     able = [node for node in ordered if not against[node.name]]
     number = wish.placement.nodes if wish.pinned is None else None
     if isinstance(number, int):
@@ -80,7 +81,7 @@ def place(wish: Wish, nodes: Sequence[Node], existing: Collection[str]) -> Place
     return Placed(tuple(sorted(chosen)), against, existing)
 
 
-def _against(wish: Wish, node: Node, has_it: bool) -> str:
+def _against(wish: Wish, node: Node, *, has_it: bool) -> str:
     """What speaks against a node, or nothing."""
     if wish.pinned is not None and node.name != wish.pinned:
         return f"the deployment is pinned to {wish.pinned}"
@@ -105,20 +106,44 @@ def _some(
     existing: Collection[str],
     against: dict[str, str],
 ) -> list[str]:
-    """That many nodes: first those that have it, then the active ones with the least on them."""
-    kept = [node.name for node in able if node.name in existing][:number]
-    # A drained node's share goes elsewhere only when nothing would be left behind.
-    stays = wish.keeps_data and wish.placement.move == "deny"
-    drained = [node.name for node in nodes if node.drain and node.name in existing]
-    free = number - len(kept) - (len(drained) if stays else 0)
+    """That many nodes: first those that have it, then those where its data is, then the active
+    ones with the least on them."""
+    chosen = [node.name for node in able if node.name in existing][:number]
     fresh = sorted(
         (node for node in able if node.name not in existing and node.active),
         key=lambda node: (node.load, node.name),
     )
-    chosen = kept + [node.name for node in fresh[: max(free, 0)]]
+    data = _with_its_data(wish, nodes, existing)[: number - len(chosen)]
+    # A share whose data lies on a node stays with it: it stands there, or it waits for that node.
+    chosen += [node.name for node in fresh if node.name in data]
+    waits = [name for name in data if name not in chosen]
+    free = number - len(chosen) - len(waits)
+    chosen += [node.name for node in fresh if node.name not in data][:free]
     for node in able:
         if node.name not in chosen:
-            against[node.name] = (
-                "it is not active" if not node.active else f"{number} nodes are enough"
-            )
+            against[node.name] = _left_over(node, number, waits)
     return chosen
+
+
+def _with_its_data(wish: Wish, nodes: Sequence[Node], existing: Collection[str]) -> list[str]:
+    """Nodes with data of shares that must not be moved: what is drained now, then what was left.
+
+    A node that would not fit either when it were not drained was given up by the wish itself.
+    """
+    if wish.placement.move == "allow":
+        return []
+    by_name = {node.name: node for node in nodes}
+    there = [one.name for one in nodes if one.drain and one.name in existing]
+    there = there if wish.keeps_data else []
+    there += [name for name in wish.left if name in by_name and name not in existing]
+    return [
+        name
+        for name in there
+        if not _against(wish, replace(by_name[name], drain=False), has_it=True)
+    ]
+
+
+def _left_over(node: Node, number: int, waits: Sequence[str]) -> str:
+    if not node.active:
+        return "it is not active"
+    return f"the data stays on {', '.join(waits)}" if waits else f"{number} nodes are enough"

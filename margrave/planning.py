@@ -48,7 +48,9 @@ class Standing:
     degraded: bool = False  # it was seen to be ill: who requires it waits
     heal_after: datetime | None = None  # set while the budget for heals is spent
     busy: bool = False  # an operation is at work
-    keeps_data: bool = False  # it has named volumes
+    leads_to: str | None = None  # the release of a call at work that a newer one may overtake
+    keeps_data: bool = False  # it has named volumes; of one that is DELETED: they are still there
+    since: datetime | None = None  # when it came to its state
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,7 @@ class SiteView:
     document: SiteDocument = field(default_factory=SiteDocument)
     quarantine: frozenset[tuple[str, str]] = frozenset()  # (deployment, release)
     locked: str = ""  # the reason of a lock at the site; empty when there is none
+    locked_until: datetime | None = None  # when that lock ends by itself
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,7 @@ class Step:
     attempt: int = 1
     new_placement: bool = False  # a placement (or its next incarnation) begins at PENDING
     heal: bool = False
+    overtakes: bool = False  # it ends the call that is at work there, at its next safe point
     outcome: Outcome | None = None
     waiting: Waiting | None = None
 

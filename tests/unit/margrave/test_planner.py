@@ -171,6 +171,34 @@ def test_urgent_passes_the_windows() -> None:
     assert plan(view(runs("n1"), document=night, ours=ours)).steps[0].due
 
 
+def test_a_delete_that_git_causes_has_the_windows_of_its_deployment() -> None:
+    """Of its own document and of its site; gone from Git the site's are left."""
+    drained = nodes("n1", drain=True)
+    own = {"windows": [{"cron": "0 2 * * *", "duration": "1h"}]}
+    urgent = {**own, "priority": "urgent", "reason": "the disk dies"}
+    night = read_site(b'windows: [{cron: "0 3 * * *", duration: 1h}]\n')
+
+    def when(ours: dict[str, Any], **changes: Any) -> Any:
+        [step] = plan(view(runs("n1", NEW), nodes=drained, ours=ours, **changes)).steps
+        assert step.kind is Kind.DELETE
+        return step.waiting and step.waiting.until
+
+    assert when(own) == NOW.replace(day=3, hour=2)
+    assert when(urgent) is None
+    assert when(urgent, document=night) is None
+    assert when({}, document=night) == NOW.replace(day=3, hour=3)
+    assert when(own, document=night, gone=True) == NOW.replace(day=3, hour=3)
+    assert when(own, gone=True) is None
+
+
+def test_a_lock_says_when_it_ends() -> None:
+    """So that the next look comes then."""
+    end = NOW + timedelta(hours=1)
+    found = plan(view(runs("n1"), locked="by ann", locked_until=end))
+
+    assert found.next_look == end
+
+
 def test_drift_is_healed_within_its_budget() -> None:
     """What a person removed comes back; too often, it waits with the reason."""
     gone = runs("n1", NEW, drift="web is missing")
@@ -199,6 +227,19 @@ def test_a_cancelled_update_goes_back_and_stays_held() -> None:
 
     assert told(plan(view(cancelled, nodes=nodes("n1"))).steps) == [("n1", Kind.ROLLBACK, None)]
     assert plan(view(held, nodes=nodes("n1"))).steps == ()
+
+
+def test_a_cancelled_heal_waits_for_a_person() -> None:
+    """It is not begun again at once; another revision is."""
+    ill = failed("n1", healing=True, cancelled=True, wanted_release=NEW)
+    [step] = plan(view(ill, nodes=nodes("n1"))).steps
+
+    assert told((step,)) == [("n1", None, "person")]
+    assert step.waiting is not None
+    assert step.waiting.detail == "cancelled: retry, release or another revision goes on"
+    assert told(plan(view(ill, nodes=nodes("n1"), release="2" * 64)).steps) == [
+        ("n1", Kind.UPDATE, None)
+    ]
 
 
 def test_a_drained_node_is_emptied_with_the_reason() -> None:

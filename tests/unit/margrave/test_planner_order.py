@@ -25,14 +25,22 @@ def stands(state: State = State.INSTALLED, node: str = "n1", **changes: Any) -> 
     return replace(well, **changes)
 
 
-def steps(*standing: Standing, ours: Standing | None = None, gone: bool = False) -> list[Step]:
+def steps(
+    *standing: Standing,
+    ours: Standing | None = None,
+    gone: bool = False,
+    database: str = OLD,
+    needs: tuple[str, ...] = (),
+    held: bool = False,
+) -> list[Step]:
     """What is planned for the storefront, which needs a database, at a site with both."""
     store = Wanted(deployment(requires=["database"]), NEW)
-    database = Wanted(deployment(id=DATABASE, name="database"), OLD)
-    wanted = (database,) if gone else (store, database)
+    below = Wanted(deployment(id=DATABASE, name="database", requires=list(needs)), database)
+    wanted = (below,) if gone else (store, below)
     there = (*standing, ours) if ours else standing
-    found = plan(SiteView("harbor", NOW, wanted, there, nodes("n1"))).steps
-    return [one for one in found if one.deployment == ID]
+    quarantine = frozenset({(DATABASE, database)} if held else ())
+    view = SiteView("harbor", NOW, wanted, there, nodes("n1"), quarantine=quarantine)
+    return [one for one in plan(view).steps if one.deployment == ID]
 
 
 def ours(**changes: Any) -> Standing:
@@ -88,3 +96,48 @@ def test_what_is_removed_waits_for_nobody() -> None:
     """A delete is taken up however what it needed stands."""
     [step] = steps(stands(State.FAILED), ours=ours(), gone=True)
     assert (step.kind, step.due) == (Kind.DELETE, True)
+
+
+def test_what_one_commit_changes_is_updated_in_order() -> None:
+    """Both run and both are wanted newer: who needs the other waits until it is through."""
+    [step] = steps(stands(), ours=ours(), database=NEW)
+    assert step.waiting is not None
+    assert (step.waiting.reason, step.waiting.detail) == (
+        "requires",
+        "database is updated before it",
+    )
+    through = stands(release=NEW, good_release=NEW, wanted_release=NEW)
+    [step] = steps(through, ours=ours(), database=NEW)
+    assert (step.kind, step.due) == (Kind.UPDATE, True)
+
+
+@pytest.mark.parametrize(
+    ("back", "quarantined"),
+    [
+        (stands(outcome=Outcome.ROLLED_BACK, wanted_release=NEW), False),
+        (stands(outcome=Outcome.HELD, wanted_release=NEW), False),
+        (stands(outcome=Outcome.HELD), True),
+    ],
+    ids=["rolled back", "cancelled", "held, as it failed elsewhere"],
+)
+def test_what_is_held_back_is_waited_for_by_nobody(back: Standing, quarantined: bool) -> None:
+    """It is healthy with what it has, and nothing more is going to happen to it."""
+    [step] = steps(back, ours=ours(), database=NEW, held=quarantined)
+    assert (step.kind, step.due) == (Kind.UPDATE, True)
+
+
+def test_of_two_that_require_each_other_none_waits_for_the_update_of_the_other() -> None:
+    """Nothing could ever begin."""
+    [step] = steps(stands(), ours=ours(), database=NEW, needs=("storefront",))
+    assert (step.kind, step.due) == (Kind.UPDATE, True)
+
+
+def test_what_is_taken_off_a_drained_node_waits_for_nobody() -> None:
+    """Its document is still there, and what it needs is ill: it goes all the same."""
+    fleet = (*nodes("n1"), *nodes("n2", drain=True))
+    store = Wanted(deployment(requires=["database"]), OLD)
+    there = (ours(node="n1"), ours(node="n2"), stands(State.FAILED))
+    found = plan(SiteView("harbor", NOW, (store,), there, fleet)).steps
+    assert [
+        (one.node, one.due) for one in found if one.kind is Kind.DELETE and one.deployment == ID
+    ] == [("n2", True)]
