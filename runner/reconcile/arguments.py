@@ -74,6 +74,11 @@ def called(operation: Operation) -> Kind:
     return Kind.ROLLBACK if goes_back(operation) else operation.kind
 
 
+def leads_on(operation: Operation) -> bool:
+    """Whether it leads to something new; all else is finished, whatever Git wants meanwhile."""
+    return called(operation) in (Kind.INSTALL, Kind.UPDATE)
+
+
 def deadline(kind: Kind, arguments: Mapping[str, Any]) -> int:
     """After how many seconds a call is given up on this side."""
     if kind is Kind.DELETE:

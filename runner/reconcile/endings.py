@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from margrave.lifecycle import Kind, Outcome, State
+from margrave.planning import Step
 from runner.reconcile.arguments import takes_off
 from runner.reconcile.settlement import Settlement, taking_off
 from runner.store import (
@@ -51,11 +54,33 @@ def cancel(tx: Transaction, operation: Operation, placement: Placement) -> None:
 
 
 def give_way(tx: Transaction, operation: Operation) -> None:
-    """A newer revision wins over a call that did not end."""
+    """A newer revision wins over a call that did not end: neither failed nor cancelled by anybody,
+    so its release is neither quarantined nor held."""
     _end(tx, operation)
     placement = placements.get(tx, operation.deployment, operation.node)
     why = "a newer revision is wanted"
     transitions.move(tx, placement, State.FAILED, why, waiting=None, next_attempt_at=None)
+
+
+def make_way(tx: Transaction, steps: Sequence[Step]) -> tuple[list[Step], list[str]]:
+    """The steps that may begin, and the operations that gave way to them.
+
+    A call that ended since the plan was made is overtaken by nobody: its end is planned for next.
+    """
+    at_work = {(one.deployment, one.node): one for one in rows.unfinished(tx)}
+    free, gone = [], []
+    for step in steps:
+        operation = at_work.get((step.deployment, step.node))
+        if step.overtakes and operation is None:
+            continue
+        free.append(step)
+        if step.overtakes and operation is not None:
+            gone.append(operation.id)
+            if step.kind is Kind.DELETE:
+                _end(tx, operation)
+            else:
+                give_way(tx, operation)
+    return free, gone
 
 
 def _end(tx: Transaction, operation: Operation) -> None:

@@ -37,8 +37,6 @@ from runner.store import (
 from runner.store import operations as rows
 
 _ANSWER_GRACE: Final = timedelta(seconds=60)
-# What leads to nothing new is finished, whatever Git wants meanwhile.
-_NEVER_OUTDATED: Final = (Kind.DELETE, Kind.ROLLBACK)
 
 
 class Operations:
@@ -64,11 +62,16 @@ class Operations:
         self._sent: dict[str, datetime] = {}  # when each running call was handed over
 
     def begin(self, steps: Sequence[Step], nodes: Mapping[str, Node]) -> int:
-        """Start what is due; how many there were."""
+        """Start what is due; how many there were. A call that is overtaken is waited for no
+        longer: on its node the one that follows asks it to stop at its next safe point."""
         if not steps:
             return 0
         with self._store.write() as tx:
-            begun = [self._begin(tx, step) for step in steps]
+            free, overtaken = endings.make_way(tx, steps)
+            begun = [self._begin(tx, step) for step in free]
+        for identifier in overtaken:
+            self._sent.pop(identifier, None)
+            self._executor.cancel(identifier)
         self._send(begun, nodes)
         return len(begun)
 
@@ -108,13 +111,14 @@ class Operations:
         return len(cut)
 
     def supersede(self, wanted: Mapping[str, str]) -> int:
-        """End waiting operations whose release Git no longer wants: the newest revision wins."""
+        """End operations that wait for their node and whose release Git no longer wants: what is at
+        work is overtaken by the plan, as soon as the newer one may begin."""
         ended = 0
         with self._store.write() as tx:
             for one in rows.unfinished(tx):
                 newer = wanted.get(one.deployment)
-                goes_on = arguments.called(one) in _NEVER_OUTDATED or newer == one.release
-                if one.state is OperationState.WAITING and not goes_on:
+                outdated = arguments.leads_on(one) and newer != one.release
+                if one.state is OperationState.WAITING and outdated:
                     endings.give_way(tx, one)
                     ended += 1
         return ended

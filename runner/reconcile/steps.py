@@ -31,11 +31,12 @@ from runner.store import (
     Transaction,
     nodes,
     operations,
+    outbox,
     placements,
     site,
     transitions,
 )
-from runner.store.resources import moment
+from runner.store.resources import moment, site_resource
 
 
 @dataclass
@@ -82,6 +83,18 @@ def fetch(tick: Tick) -> Outcome:
             for one in stale:
                 _want(tx, one, tick.desired, wanted[one.deployment])
     return parts.watch.last
+
+
+def unlock(tick: Tick) -> Outcome:
+    """A lock whose end has come is gone, and everybody hears of it."""
+    with tick.parts.store.read() as tx:
+        ended = view.lock_ended(site.site_state(tx), tx.now)
+    if ended:
+        with tick.parts.store.write() as tx:
+            # Looked at again: somebody may have locked it anew in between.
+            if view.lock_ended(site.site_state(tx), tx.now):
+                outbox.append(tx, "site", site_resource(site.change_site(tx, locked=None)))
+    return Done()
 
 
 def observe(tick: Tick) -> Outcome:
@@ -137,7 +150,7 @@ def settle(tick: Tick) -> Outcome:
     return Done()
 
 
-STEPS: Final[Sequence[StepOfTick]] = (fetch, observe, plan, execute, prepare, settle)
+STEPS: Final[Sequence[StepOfTick]] = (fetch, unlock, observe, plan, execute, prepare, settle)
 
 
 def _view(tick: Tick) -> SiteView:
@@ -145,7 +158,7 @@ def _view(tick: Tick) -> SiteView:
     with parts.store.read() as tx:
         records = view.Records(
             placements.newest(tx),
-            {(one.deployment, one.node) for one in operations.unfinished(tx)},
+            operations.unfinished(tx),
             tuple(tick.nodes.values()),
             placements.quarantined(tx),
         )

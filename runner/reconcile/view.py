@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -15,8 +15,9 @@ from margrave.error_classes import ErrorClass
 from margrave.lifecycle import State
 from margrave.planning import SiteView, Standing, Wanted
 from runner.ports import Node
+from runner.reconcile import arguments
 from runner.source import Desired
-from runner.store.values import Placement, SiteState
+from runner.store.values import Operation, Placement, SiteState
 
 HEAL_BUDGET: Final = 5
 HEAL_SPAN: Final = timedelta(minutes=5)
@@ -47,11 +48,15 @@ def site_view(
         site=site,
         now=now,
         wanted=tuple(Wanted(one, release_of(one), commit) for one in wanted),
-        standing=tuple(standing(one, records.busy, now) for one in records.placements),
+        standing=tuple(
+            standing(one, records.at_work.get((one.deployment, one.node)), now)
+            for one in records.placements
+        ),
         nodes=tuple(_nodes(records, document, now, is_active)),
         document=document,
         quarantine=records.quarantine,
         locked=lock_reason(held, now),
+        locked_until=lock_end(held),
     )
 
 
@@ -61,17 +66,17 @@ class Records:
     def __init__(
         self,
         placements: Sequence[Placement],
-        busy: Collection[tuple[str, str]],
+        unfinished: Iterable[Operation],
         nodes: Sequence[Node],
         quarantine: frozenset[tuple[str, str]],
     ) -> None:
         self.placements = placements
-        self.busy = busy
+        self.at_work = {(one.deployment, one.node): one for one in unfinished}
         self.nodes = nodes
         self.quarantine = quarantine
 
 
-def standing(one: Placement, busy: Collection[tuple[str, str]], now: datetime) -> Standing:
+def standing(one: Placement, at_work: Operation | None, now: datetime) -> Standing:
     """A placement as the planner sees it."""
     return Standing(
         deployment=one.deployment,
@@ -91,9 +96,19 @@ def standing(one: Placement, busy: Collection[tuple[str, str]], now: datetime) -
         drift="; ".join(str(text) for text in one.drift),
         degraded=one.health == "degraded",
         heal_after=heal_after(one.heals, now),
-        busy=(one.deployment, one.node) in busy,
+        busy=at_work is not None,
+        leads_to=leads_to(one, at_work),
         keeps_data=one.keeps_data,
+        since=one.since,
     )
+
+
+def leads_to(one: Placement, at_work: Operation | None) -> str | None:
+    """The release that the call at work is for, when a newer one may take its place: what was
+    cancelled is about to end anyway."""
+    if at_work is None or one.cancelled or not arguments.leads_on(at_work):
+        return None
+    return at_work.release
 
 
 def heal_after(heals: Iterable[str], now: datetime) -> datetime | None:
@@ -113,12 +128,21 @@ def lock_reason(held: SiteState, now: datetime) -> str:
     """Why nothing may be started at the site; empty when nothing holds it."""
     if held.stood_down:
         return f"stood down: {held.stood_down}"
-    if not held.locked:
-        return ""
-    until = held.locked.get("until")
-    if until and datetime.fromisoformat(until) <= now:
+    if not held.locked or lock_ended(held, now):
         return ""
     return f"{held.locked.get('reason')} ({held.locked.get('owner')})"
+
+
+def lock_end(held: SiteState) -> datetime | None:
+    """When what locks the site ends by itself; None when nothing does, or it has no end."""
+    until = (held.locked or {}).get("until")
+    return None if until is None or held.stood_down else datetime.fromisoformat(until)
+
+
+def lock_ended(held: SiteState, now: datetime) -> bool:
+    """Whether there is a lock that is over."""
+    until = (held.locked or {}).get("until")
+    return until is not None and datetime.fromisoformat(until) <= now
 
 
 def _nodes(

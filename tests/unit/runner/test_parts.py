@@ -22,7 +22,14 @@ from runner.reconcile import arguments
 from runner.reconcile.limits import narrowed
 from runner.reconcile.observe import seen_change
 from runner.reconcile.sensitive import Secrets, Sensitive, hidden
-from runner.reconcile.view import HEAL_BUDGET, heal_after, lock_reason, plain_release
+from runner.reconcile.view import (
+    HEAL_BUDGET,
+    heal_after,
+    lock_end,
+    lock_ended,
+    lock_reason,
+    plain_release,
+)
 from runner.store.values import Placement, SiteState
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -265,7 +272,11 @@ def test_a_lock_with_an_end_ends() -> None:
     until = (NOW + timedelta(hours=1)).isoformat()
     held = SiteState(locked={"owner": "eva", "reason": "inventory", "until": until})
     assert lock_reason(held, NOW) == "inventory (eva)"
+    assert lock_end(held) == NOW + timedelta(hours=1)
     assert lock_reason(held, NOW + timedelta(hours=2)) == ""
+    assert [lock_ended(held, NOW + timedelta(hours=hours)) for hours in (0, 1)] == [False, True]
+    endless = SiteState(locked={"owner": "eva", "reason": "inventory", "until": None})
+    assert (lock_end(endless), lock_ended(endless, NOW)) == (None, False)
     assert "stood down" in lock_reason(SiteState(stood_down="other"), NOW)
 
 

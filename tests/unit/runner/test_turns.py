@@ -39,3 +39,10 @@ def test_what_is_not_due_takes_no_turn() -> None:
     plan = in_turn(SitePlan((waiting, written, step("3"))), (), 1)
     assert due(plan) == ["3"]
     assert plan.steps[:2] == (waiting, written)
+
+
+def test_what_overtakes_a_call_takes_its_place() -> None:
+    """A full node makes nobody wait for the very call that is to give way; nor is it fuller."""
+    plan = in_turn(SitePlan((step("1", overtakes=True), step("2"), step("3"))), ["a"], 2)
+    assert due(plan) == ["1", "2"]
+    assert due(in_turn(plan, ["a", "a"], 2)) == ["1"]
