@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from margrave.errors import MargraveError, NotFound, Refused
-from margrave.lifecycle import WORKING, State
+from margrave.lifecycle import WORKING, Kind, State
 from margrave.lifecycle import Outcome as Fate
 from runner.ports import Executor, Node, Target
 from runner.reconcile import endings
@@ -91,23 +91,29 @@ class Commands:
 
     def _cancel(self, command: Command) -> str:
         """Stop what is at work and go back; wait with what has not begun."""
-        running = []
+        running: list[str] = []
         with self._store.write() as tx:
             chosen = _chosen(tx, command)
             at_work = {(one.deployment, one.node): one for one in operations.unfinished(tx)}
+            told: dict[str, list[Placement]] = {"cancelled": [], "still at work": []}
             for one in chosen:
                 operation = at_work.get((one.deployment, one.node))
                 if operation is None:
-                    _hold(tx, one, self._wanted_release(one.deployment))
+                    words = _hold(tx, one, self._wanted_release(one.deployment))
                 elif one.state in (State.INSTALLING, State.UPDATING):
-                    told = transitions.note(tx, one, cancelled=True, reason="cancelled")
+                    words = "cancelled"
+                    noted = transitions.note(tx, one, cancelled=True, reason="cancelled")
                     if operation.state is OperationState.RUNNING:
                         running.append(operation.id)
                     else:
-                        endings.cancel(tx, operation, told)
+                        endings.cancel(tx, operation, noted)
+                else:
+                    words = "still at work"  # what goes back or goes away is finished
+                told.setdefault(words, []).append(one)
         for identifier in running:
             self._executor.cancel(identifier)
-        return _told("cancelled", chosen)
+        first = _told("cancelled", told.pop("cancelled"))
+        return "; ".join([first, *(_told(words, found) for words, found in told.items() if found)])
 
     def _reload(self, command: Command) -> str:
         """Look at Git and at the nodes anew."""
@@ -156,13 +162,16 @@ def forget_placements(store: Store, node: str) -> None:
             if operation.node == node:
                 operations.change(tx, operation.id, state=OperationState.CANCELLED, ended_at=tx.now)
         for one in placements.newest(tx):
-            if one.node != node or one.state is State.DELETED:
+            if one.node != node:
+                continue
+            if one.state is State.DELETED:
+                transitions.note(tx, one, keeps_data=False)  # its volumes went with the node
                 continue
             if one.state is not State.DELETING:
                 one = transitions.move(tx, one, State.DELETING, why)  # noqa: PLW2901
             transitions.move(
                 tx, one, State.DELETED, why, outcome=Fate.SUCCEEDED, waiting=None, release=None,
-                revision=None, version=None,
+                revision=None, version=None, keeps_data=False,
             )  # fmt: skip
 
 
@@ -198,14 +207,20 @@ def _anew(one: Placement) -> dict[str, Any]:
     return changes
 
 
-def _hold(tx: Transaction, one: Placement, wanted: str | None) -> None:
-    """Nothing is at work: what has not begun does not begin, what failed is not retried."""
+def _hold(tx: Transaction, one: Placement, wanted: str | None) -> str:
+    """Nothing is at work: what has not begun does not begin, what failed is not retried.
+
+    What became of it, in words; a delete has nothing to go back to, so it is retried all the same.
+    """
     if one.outcome not in (Fate.PENDING, Fate.FAILED, Fate.ROLLBACK_FAILED):
-        return
-    if one.state is State.FAILED:
-        transitions.note(tx, one, outcome=Fate.HELD, cancelled=True, reason="cancelled")
-    else:
+        return "nothing to cancel"
+    if one.state is not State.FAILED:
         transitions.note(tx, one, outcome=Fate.HELD, tried_release=wanted, reason="cancelled")
+    elif one.kind is Kind.DELETE:
+        return "still being deleted"
+    else:
+        transitions.note(tx, one, outcome=Fate.HELD, cancelled=True, reason="cancelled")
+    return "cancelled"
 
 
 def _told(words: str, chosen: Sequence[Placement]) -> str:

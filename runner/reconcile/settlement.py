@@ -163,6 +163,9 @@ def _rolled_back(case: Case) -> Settlement:
 def _deleted(case: Case) -> Settlement:
     gone = {"release": None, "revision": None, "version": None, "health": "unknown"}
     changes = _rest(case) | gone | {"outcome": Outcome.SUCCEEDED, "components": []}
+    # What was left on the node is what binds the deployment to it, should it be drained.
+    if "volumes_kept" in case.result.data:
+        changes["keeps_data"] = bool(case.result.data["volumes_kept"])
     return Settlement(State.DELETED, "deleted", changes, _ended(case, OperationState.SUCCEEDED))
 
 
@@ -255,7 +258,6 @@ def _rest(case: Case) -> dict[str, Any]:
         "drift": [],
         "health": str(data.get("health") or "healthy"),
         "components": list(data.get("components") or []),
-        "keeps_data": bool(data.get("volumes", case.placement.keeps_data)),
     }
 
 

@@ -29,6 +29,8 @@ def create(
         outcome=Outcome.PENDING,
         since=tx.now,
         reason=reason,
+        # Named volumes outlive a delete: what begins again on the node finds them there.
+        keeps_data=before is not None and before.keeps_data,
         **fields,
     )
     placements.write(tx, made)

@@ -38,6 +38,8 @@ class FakeExecutor:
         self.broken_versions: set[str] = set()
         self.unfetchable: dict[str, str] = {}  # version -> what fetching it comes to
         self.error: dict[str, str] | None = None  # what every install and update answers
+        self.error_of_delete: dict[str, str] | None = None  # what every delete answers
+        self.volumes: set[str] = set()  # deployments that have a named volume
         self.calls: list[Call] = []
         self.before_answer: Callable[[Call], None] = lambda call: None
         self.lost: set[Kind] = set()  # kinds whose answers never come back
@@ -117,9 +119,12 @@ class FakeExecutor:
     def _work(self, node: FakeNode, call: Call, deployment: str) -> dict[str, Any]:
         if call.kind is Kind.DELETE:
             assert set(call.arguments) >= {"volumes", "fence"}
+            if self.error_of_delete is not None:
+                return {"state": "FAILED", "error": self.error_of_delete}
             node.running.pop(deployment, None)
             node.switches += 1
-            return {"state": "DELETED", "deleted": True, "exit_code": 0}
+            kept = ["data"] if deployment in self.volumes else []
+            return {"state": "DELETED", "deleted": True, "exit_code": 0, "volumes_kept": kept}
         if call.kind is Kind.ROLLBACK:
             runs = node.running[deployment]
             assert call.arguments["to_release"] == runs["release"]
@@ -145,7 +150,13 @@ class FakeExecutor:
             error = {"class": "link", "code": "away", "message": "no route", "cure": ""}
             return Observation(name, Status.UNREACHABLE, {"error": error}, _now(), "no route")
         workloads = [
-            {"deployment": key, "health": "healthy", "drift": node.drift.get(key, []), **runs}
+            {
+                "deployment": key,
+                "health": "healthy",
+                "drift": node.drift.get(key, []),
+                "volumes": ["data"] if key in self.volumes else [],
+                **runs,
+            }
             for key, runs in node.running.items()
         ]
         seen = [order[1] for order, _ in node.fences.values() if order[0] == node.epoch]

@@ -212,6 +212,60 @@ def test_a_retry_tells_what_is_still_at_work(world: World, commands: Commands) -
     world.executor.cancel(second(world).operation or "")
 
 
+def detail(world: World, command: str) -> str:
+    """What was answered to a command."""
+    with world.runner.ground.store.read() as tx:
+        told = {
+            one.data["id"]: one.data for one in outbox.waiting(tx, 10_000) if one.kind == "command"
+        }
+    return str(told[command]["detail"])
+
+
+def test_a_cancelled_heal_is_not_begun_again(world: World, commands: Commands) -> None:
+    """It waits for a person, who may have it tried again."""
+    world.executor.lost = {Kind.UPDATE}
+    world.executor.nodes["harbor-2"].drift[STOREFRONT] = [{"what": "web is missing"}]
+    world.runner.work.observer.look()
+    world.runner.work.reconciler.tick()
+    eventually(lambda: world.executor._waited_for)
+    commands.handle({"id": "c1", "kind": "cancel", "deployment": STOREFRONT})
+    world.executor.lost = set()
+    calls = len(world.executor.calls)
+    for _ in range(2):
+        world.hurry()
+        world.settle()
+    one = world.placements()["harbor-2"]
+    assert (one.state, one.waiting and one.waiting["for"]) == (State.FAILED, "person")
+    assert len(world.executor.calls) == calls
+    assert detail(world, "c1") == "cancelled on harbor-2; nothing to cancel on harbor-1"
+    commands.handle({"id": "c2", "kind": "retry", "deployment": STOREFRONT})
+    world.settle()
+    one = world.placements()["harbor-2"]
+    assert (one.state, one.outcome, one.drift) == (State.INSTALLED, Outcome.SUCCEEDED, [])
+
+
+@pytest.mark.parametrize("answers", [True, False], ids=["failed before", "at work"])
+def test_a_delete_is_not_cancelled_and_nobody_is_told_so(
+    world: World, commands: Commands, *, answers: bool
+) -> None:
+    """There is nothing to go back to: it is finished, and the answer says so."""
+    world.executor.error_of_delete = {
+        "class": "engine", "code": "busy", "message": "try later", "cure": "",
+    }  # fmt: skip
+    world.executor.lost = set() if answers else {Kind.DELETE}
+    world.repository.remove(f"deployments/harbor/{STOREFRONT}.yaml")
+    world.repository.push()
+    world.runner.work.watch.look(hinted=True)
+    world.runner.work.reconciler.tick()
+    state = State.FAILED if answers else State.DELETING
+    eventually(lambda: {one.state for one in world.placements().values()} == {state})
+    commands.handle({"id": "c1", "kind": "cancel", "deployment": STOREFRONT})
+    words = "still being deleted" if answers else "still at work"
+    assert detail(world, "c1") == f"cancelled on no node; {words} on harbor-1, harbor-2"
+    assert {one.outcome for one in world.placements().values()} <= {Outcome.PENDING, Outcome.FAILED}
+    assert not any(one.cancelled for one in world.placements().values())
+
+
 def test_a_forgotten_node_takes_its_placements_along(world: World, commands: Commands) -> None:
     """A node that burned down is no reason to wait for ever."""
     world.executor.nodes["harbor-2"].away = True

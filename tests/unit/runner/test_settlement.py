@@ -221,3 +221,10 @@ def test_a_call_that_was_told_to_stop_ends_cancelled_and_is_no_error(status: Sta
     assert (made.to, made.reason) == (State.FAILED, "cancelled")
     assert made.placement["error"] is None and made.operation["error"] is None
     assert made.placement["outcome"] is Outcome.HELD
+
+
+@pytest.mark.parametrize("kept", [["data"], []])
+def test_a_delete_tells_whether_data_is_left_on_the_node(kept: list[str]) -> None:
+    """That binds the deployment to the node, also where it was never looked at while it ran."""
+    made = settle(case(Kind.DELETE, Status.OK, {"deleted": True, "volumes_kept": kept}))
+    assert (made.to, made.placement["keeps_data"]) == (State.DELETED, bool(kept))
