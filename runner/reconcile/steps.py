@@ -106,7 +106,12 @@ def observe(tick: Tick) -> Outcome:
 
 
 def plan(tick: Tick) -> Outcome:
-    """Decide, as a pure function of what is known at this moment."""
+    """Decide, as a pure function of what is known at this moment.
+
+    While nothing is known to be wanted, nothing is decided: it is not the same as nothing wanted.
+    """
+    if tick.desired is None:
+        return Done()
     with tick.parts.store.read() as tx:
         unfinished = operations.unfinished(tx)
     at_work = [one.node for one in unfinished if one.state is OperationState.RUNNING]
@@ -135,6 +140,8 @@ def prepare(tick: Tick) -> Outcome:
 
 def settle(tick: Tick) -> Outcome:
     """Write what each placement waits for, where it has changed."""
+    if tick.desired is None:
+        return Done()
     with tick.parts.store.read() as tx:
         standing = {(one.deployment, one.node): one for one in placements.newest(tx)}
         busy = {(one.deployment, one.node) for one in operations.unfinished(tx)}

@@ -28,8 +28,8 @@ class Watch:
         self._store = store
         self._source = source
         self._looking = threading.Lock()
-        self._newest = self._desired = self._restore()
         self.last: Outcome = Waiting("Git was not asked yet")
+        self._newest = self._desired = self._restore()
 
     def newest(self) -> Desired | None:
         """What was verified last; the next tick takes it up."""
@@ -104,7 +104,11 @@ class Watch:
             return None
         texts = dict(kept.documents)
         secrets = {path: b64decode(one) for path, one in kept.secrets.items()}
-        return self._source.restore(kept.commit, kept.tree, texts, kept.site_document, secrets)
+        try:
+            return self._source.restore(kept.commit, kept.tree, texts, kept.site_document, secrets)
+        except Halted as error:
+            self.last = self._halt(error)
+            return None
 
 
 def _components_in_use(tx: Transaction) -> frozenset[str]:

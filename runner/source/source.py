@@ -58,8 +58,14 @@ class Source:
         own: str | None,
         secrets: Mapping[str, bytes],
     ) -> Desired:
-        """What was verified before a restart, from the store's copy; needs no network."""
-        deployments, site, _ = subtree.read_documents(texts, own, self._site)
+        """What was verified before a restart, from the store's copy; needs no network.
+
+        Halted when this version finds wrong what the one before it took: what it cannot read is
+        not gone from Git.
+        """
+        deployments, site, findings = subtree.read_documents(texts, own, self._site)
+        if findings:
+            raise Halted(commit, "; ".join(str(one) for one in findings), "mend it and push")
         return Desired(
             commit, tree, deployments, site, self._components.folder, texts, own, secrets
         )

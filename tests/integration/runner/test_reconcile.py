@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -224,43 +223,6 @@ def test_another_runners_mark_makes_this_one_stand_down(running: World) -> None:
     assert answer.status_code == 503
     assert "somebody-else" in answer.get_json()["reason"]
     assert running.versions()["harbor-2"] == "1.0.0"
-
-
-def test_a_lock_holds_everything_back(running: World) -> None:
-    """An operator at the site can stop it, and let it go on."""
-    desk = running.runner.admin.test_client()
-    answer = desk.post("/lock", json={"owner": "eva", "reason": "inventory"})
-    assert answer.get_json()["locked"]["reason"] == "inventory"
-    running.repository.deploy("1.1.0")
-    running.repository.push()
-    running.settle()
-    assert set(running.versions().values()) == {"1.0.0"}
-    waiting = running.placements()["harbor-1"].waiting
-    assert waiting is not None and (waiting["for"], waiting["detail"]) == (
-        "lock",
-        "inventory (eva)",
-    )
-    desk.post("/unlock")
-    running.settle()
-    assert set(running.versions().values()) == {"1.1.0"}
-
-
-def test_a_lock_that_has_ended_is_told_of_no_more(running: World) -> None:
-    """Neither at the site nor at its controller; what waited for it begins."""
-    until = datetime.now(UTC) + timedelta(seconds=1)
-    desk = running.runner.admin.test_client()
-    locked = {"owner": "eva", "reason": "inventory", "until": until.isoformat()}
-    assert desk.post("/lock", json=locked).status_code == 200
-    running.repository.deploy("1.1.0")
-    running.repository.push()
-    eventually(lambda: datetime.now(UTC) > until)
-    running.settle()
-    assert set(running.versions().values()) == {"1.1.0"}
-    with running.runner.ground.store.read() as tx:
-        assert site.site_state(tx).locked is None
-        sites = [one.data["locked"] for one in outbox.waiting(tx, 10_000) if one.kind == "site"]
-    assert [bool(one) for one in sites[-2:]] == [True, False]
-    assert "margrave_runner_locked 0" in running.runner.public.test_client().get("/metrics").text
 
 
 def test_a_site_without_git_goes_on(running: World) -> None:
