@@ -71,8 +71,9 @@ class Phases:
             self._busy.set()
             try:
                 self._look(at_work)
-            except OSError as error:
-                LOG.warning("phases of running operations cannot be read: %s", error)
+            except Exception:
+                # Without this thread no operation would tell how far it is, until a restart.
+                LOG.exception("phases of running operations cannot be read")
 
     def _look(self, at_work: AtWork) -> None:
         by_node: dict[str, list[Errand]] = defaultdict(list)
@@ -90,9 +91,14 @@ class Phases:
                     self._tell(key, str(notes.get("phase") or ""), at_work[key][1])
 
     def _tell(self, key: str, phase: str, listener: Listener) -> None:
-        if phase not in ("", OVER, self._known.get(key)):
-            self._known[key] = phase
+        if phase in ("", OVER, self._known.get(key)):
+            return
+        try:
             listener(Progress(key, datetime.now(UTC), f"phase {phase}", phase))
+            self._known[key] = phase
+        except Exception:
+            # Told again with the next look, and the other operations are told now.
+            LOG.exception("%s: its phase %s could not be taken in", key, phase)
 
 
 def journals(said: bytes) -> list[Mapping[str, Any]]:

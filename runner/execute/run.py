@@ -131,11 +131,11 @@ class Run:
             told = masked(details.get("res") or {}, errand.hidden)
             status, data = meaning.read(kind, told)
             if status is not Status.OK and (said := meaning.raw(told)):
-                self._on_line(errand.key, said)
-            self._on_line(errand.key, meaning.told(status, data))
+                self._tell(errand.key, said)
+            self._tell(errand.key, meaning.told(status, data))
             self._settle(errand.key, status, data)
         elif errand is not None and kind == "runner_on_start":
-            self._on_line(errand.key, f"{errand.module} on {errand.node.name}")
+            self._tell(errand.key, f"{errand.module} on {errand.node.name}")
         elif kind == "verbose" and (line := str(event.get("stdout", "")).strip()):
             self._tell_all(line)
         return False
@@ -144,7 +144,14 @@ class Run:
         """What Ansible says to no host in particular: a warning, or why it could not begin."""
         self._said = f"{self._said} {line}"[-1000:]
         for key, errand in list(self._open.items()):
-            self._on_line(key, masked(line, errand.hidden))
+            self._tell(key, masked(line, errand.hidden))
+
+    def _tell(self, key: str, line: str) -> None:
+        """A line is worth less than any result: one that cannot be kept takes none along."""
+        try:
+            self._on_line(key, line)
+        except Exception:
+            LOG.exception("%s: a line of its log could not be kept", key)
 
     def _settle(self, key: str, status: Status, data: Mapping[str, Any]) -> None:
         with self._lock:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy.exc import OperationalError
 
 from runner.execute.errand import Errand, Outcome
 from runner.execute.run import GRACE, Run
@@ -18,7 +19,8 @@ NODE = Target("harbor-1", "10.0.0.9", 22, "margrave", "/key", "ssh-ed25519 AAAA"
 class Heard:
     """Outcomes and lines as a run tells them; fails on those it is told to."""
 
-    def __init__(self, deaf_to: str = "") -> None:
+    def __init__(self, deaf_to: str = "", trouble: Exception | None = None) -> None:
+        self.trouble = trouble
         self.outcomes: dict[str, Outcome] = {}
         self.lines: list[tuple[str, str]] = []
         self.deaf_to = deaf_to
@@ -30,6 +32,8 @@ class Heard:
         self.outcomes[outcome.key] = outcome
 
     def line(self, key: str, line: str) -> None:
+        if self.trouble is not None:
+            raise self.trouble
         self.lines.append((key, line))
 
     @property
@@ -77,6 +81,20 @@ def test_a_listener_that_fails_does_not_take_the_others_down(tmp_path, caplog) -
     run._event(event("runner_on_ok", 1))
     assert heard.statuses == {"b": Status.OK}
     assert "a: its result (ok) could not be taken in" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "trouble", [OSError(28, "No space left on device"), OperationalError("insert", {}, Exception())]
+)
+def test_a_line_that_cannot_be_kept_takes_no_result_along(tmp_path, trouble) -> None:
+    """On a full disk, or without a database, results are told all the same, each its own."""
+    heard = Heard(trouble=trouble)
+    run = run_of(heard, tmp_path, "a", "b")
+    run._event(event("runner_on_start", 0))
+    run._event({"event": "verbose", "stdout": "[WARNING]: careful"})
+    run._event(event("runner_on_ok", 0, state="INSTALLED"))
+    run._event(event("runner_on_failed", 1, msg="it broke"))
+    assert heard.statuses == {"a": Status.OK, "b": Status.FAILED}
 
 
 def test_what_ansible_says_to_nobody_goes_to_all_that_are_open(heard, tmp_path) -> None:
