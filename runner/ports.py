@@ -109,6 +109,7 @@ class Call:
     arguments: Mapping[str, Any]
     deadline: int  # seconds
     ahead: bool = False  # only fetch what it needs, and touch nothing that runs
+    apart: bool = False  # may have to stop another call at work: over a connection of its own
     hidden: tuple[str, ...] = ()  # secrets among the arguments, which no answer may repeat
 
 
@@ -161,8 +162,8 @@ class Executor(Protocol):
     ) -> dict[str, Observation]:
         """What runs on these nodes; every node has an entry, reachable or not."""
 
-    def inspect(self, node: Target) -> Observation:
-        """Capabilities and checks of one node."""
+    def inspect(self, nodes: Sequence[Target]) -> dict[str, Observation]:
+        """Capabilities and checks; every node has an entry, reachable or not."""
 
     def cancel(self, operation: str) -> None:
         """Stop waiting for an operation and end its processes; unknown ones are ignored."""

@@ -26,9 +26,7 @@ class Line:
         self._commands = Commands(
             ground.store,
             ground.executor,
-            work.watch,
-            work.observer,
-            ground.target,
+            work.look_at,
             work.git.hint,
             work.wanted_release,
         )

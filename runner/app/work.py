@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -61,7 +61,7 @@ class Work:
             ground.folder / "secrets.key",
             lambda: sealed.secrets(self._sealed_files()),
         )
-        journal = Journal(ground.folder / "logs", store)
+        self.journal = journal = Journal(ground.folder / "logs", store)
         self._release_of = secrets.release_of
         calls = self._calls(ground, secrets)
         self.operations = Operations(
@@ -113,14 +113,15 @@ class Work:
         self.observe = Repeater(
             "observe", seconds, lambda _: self.observer.look(), gather=_GATHER_SECONDS
         )
-        inspection = Inspection(ground.nodes, ground.executor, ground.target)
+        self._inspection = inspection = Inspection(ground.nodes, ground.executor, ground.target)
         self.inspect = Repeater(
             "inspect", INSPECT_SECONDS, lambda _: inspection.look(), at_once=False
         )
         self.beats = Repeater("beats", _BEATS_SECONDS, lambda _: ground.beats.sync())
         ground.beats.news = News(
             back=self.observer.heard_again,
-            restarted=lambda name: self._restarted(inspection, name),
+            # It may have other hardware, another engine, nothing running.
+            restarted=lambda name: self.look_at([name]),
             changed=self.observe.hint,
             silent=self.observe.hint,
         )
@@ -138,9 +139,9 @@ class Work:
         document = desired.deployment(deployment) if desired else None
         return self._release_of(document) if document else None
 
-    def _restarted(self, inspection: Inspection, node: str) -> None:
-        """A node that was started anew may have other hardware, another engine, nothing running."""
-        inspection.ask(node)
+    def look_at(self, nodes: Sequence[str]) -> None:
+        """Have these nodes told anew what they can do and what runs on them, and wait for none."""
+        self._inspection.ask(nodes)
         self.inspect.hint()
         self.observe.hint()
 

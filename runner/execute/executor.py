@@ -98,9 +98,9 @@ class AnsibleExecutor:
         seen |= self._look(f"{COLLECTION}.workload_info", rest, arguments)
         return {name: _only(one, set(deployments)) for name, one in seen.items()}
 
-    def inspect(self, node: Target) -> Observation:
-        """Capabilities and checks of one node."""
-        return self._look(f"{COLLECTION}.node_info", [node], {})[node.name]
+    def inspect(self, nodes: Sequence[Target]) -> dict[str, Observation]:
+        """Capabilities and checks; every node has an entry, reachable or not."""
+        return self._look(f"{COLLECTION}.node_info", nodes, {})
 
     @property
     def active(self) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -52,8 +52,8 @@ class Registry(Protocol):
 class Inspector(Protocol):
     """Whoever can ask a node for its capabilities."""
 
-    def inspect(self, node: Target) -> Observation:
-        """Capabilities and checks of one node."""
+    def inspect(self, nodes: Sequence[Target]) -> Mapping[str, Observation]:
+        """Capabilities and checks of these nodes."""
 
 
 class Onboard:
@@ -101,7 +101,7 @@ class Onboard:
             request.name, place.address, place.port, self._user, str(self._key), pinned.line,
             self._jump(place.address),
         )  # fmt: skip
-        told = self._executor.inspect(target)
+        told = self._executor.inspect([target])[target.name]
         node = self._node(request, known, pinned, told)
         self._nodes.save(node)
         self._write_beacon(place, pinned, node.name)

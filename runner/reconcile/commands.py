@@ -8,11 +8,8 @@ from typing import Any, Final
 from margrave.errors import MargraveError, NotFound, Refused
 from margrave.lifecycle import WORKING, Kind, State
 from margrave.lifecycle import Outcome as Fate
-from runner.ports import Executor, Node, Target
+from runner.ports import Executor
 from runner.reconcile import endings
-from runner.reconcile.inspection import Inspection
-from runner.reconcile.observe import Observer
-from runner.reconcile.watch import Watch
 from runner.store import (
     OperationState,
     Placement,
@@ -37,18 +34,14 @@ class Commands:
         self,
         store: Store,
         executor: Executor,
-        watch: Watch,
-        observer: Observer,
-        target: Callable[[Node], Target],
+        look_at: Callable[[Sequence[str]], None],
         hint: Callable[[], None],
         wanted_release: Callable[[str], str | None],
     ) -> None:
         self._store = store
         self._nodes = Nodes(store)
         self._executor = executor
-        self._watch = watch
-        self._observer = observer
-        self._inspection = Inspection(self._nodes, executor, target)
+        self._look_at = look_at
         self._hint = hint
         self._wanted_release = wanted_release
 
@@ -116,13 +109,12 @@ class Commands:
         return "; ".join([first, *(_told(words, found) for words, found in told.items() if found)])
 
     def _reload(self, command: Command) -> str:
-        """Look at Git and at the nodes anew."""
+        """Have Git and the nodes looked at anew; a silent node holds no command and no tick."""
         name = command.get("node")
         nodes = [self._nodes.get(str(name))] if name else self._nodes.list()
-        self._inspection.look(one.name for one in nodes)
-        self._observer.look()
+        self._look_at([one.name for one in nodes])
         self._hint()
-        return f"{len(nodes)} nodes were asked"
+        return f"{len(nodes)} nodes are asked"
 
     def _accept(self, command: Command) -> str:
         """Take a rewritten history."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
-from runner.ports import Executor, Node, Status, Target
+from runner.ports import Executor, Node, Observation, Status, Target
 from runner.store.nodes import Nodes
 
 # A disk or an engine is changed by people, who do not do that every hour.
@@ -24,21 +24,23 @@ class Inspection:
         self._lock = threading.Lock()
         self._asked: set[str] = set()
 
-    def ask(self, node: str) -> None:
-        """The next look is for this node."""
+    def ask(self, nodes: Iterable[str]) -> None:
+        """The next look is for these nodes."""
         with self._lock:
-            self._asked.add(node)
+            self._asked |= set(nodes)
 
-    def look(self, names: Iterable[str] | None = None) -> None:
-        """Inspect these nodes; without names those that were asked for, or all if none was."""
+    def look(self) -> None:
+        """Inspect the nodes that were asked for, or all if none was: all at once, because a silent
+        one answers nothing for long."""
         with self._lock:
             asked, self._asked = self._asked, set()
-        wanted = set(names) if names is not None else asked
+        wanted = [one for one in self._nodes.list() if not asked or one.name in asked]
+        told = self._executor.inspect([self._target(one) for one in wanted])
+        # Read again: labels or a drain may have been written, or it was taken off, meanwhile.
         for node in self._nodes.list():
-            if wanted and node.name not in wanted:
-                continue
-            told = self._executor.inspect(self._target(node))
-            if told.status is Status.OK:
-                capabilities = dict(told.data.get("capabilities") or {})
-                # Read again: labels or a drain may have been written while it was looked at.
-                self._nodes.save(replace(self._nodes.get(node.name), capabilities=capabilities))
+            if node.name in told and told[node.name].status is Status.OK:
+                self._nodes.save(replace(node, capabilities=_capabilities(told[node.name])))
+
+
+def _capabilities(told: Observation) -> dict[str, Any]:
+    return dict(told.data.get("capabilities") or {})

@@ -43,7 +43,9 @@ class FakeExecutor:
         self.calls: list[Call] = []
         self.before_answer: Callable[[Call], None] = lambda call: None
         self.lost: set[Kind] = set()  # kinds whose answers never come back
+        self.now: Callable[[], datetime] = _now  # when a look sees what it sees
         self._lock = threading.Lock()
+        self._threads: list[threading.Thread] = []
         self._waited_for: dict[str, Callable[[], None]] = {}
 
     def start(
@@ -57,7 +59,13 @@ class FakeExecutor:
             self.calls += calls
         for call in calls:
             arguments = (call, on_progress, on_result)
-            threading.Thread(target=self._carry, args=arguments, daemon=True).start()
+            thread = threading.Thread(target=self._carry, args=arguments, daemon=True)
+            self._threads.append(thread)
+            thread.start()
+
+    def idle(self) -> bool:
+        """Whether every call has come to its end here, whatever was made of its answer."""
+        return not any(one.is_alive() for one in self._threads)
 
     def observe(
         self, nodes: Sequence[Target], deployments: Sequence[str] = ()
@@ -65,9 +73,10 @@ class FakeExecutor:
         """What the nodes say."""
         return {one.name: self._observation(one.name) for one in nodes}
 
-    def inspect(self, node: Target) -> Observation:
+    def inspect(self, nodes: Sequence[Target]) -> dict[str, Observation]:
         """Capabilities."""
-        return Observation(node.name, Status.OK, {"capabilities": CAPABILITIES}, _now())
+        told = {"capabilities": CAPABILITIES}
+        return {one.name: Observation(one.name, Status.OK, told, _now()) for one in nodes}
 
     def cancel(self, operation: str) -> None:
         """Who waits for an answer that never comes waits no longer."""
@@ -148,7 +157,7 @@ class FakeExecutor:
         node = self.nodes[name]
         if node.away:
             error = {"class": "link", "code": "away", "message": "no route", "cure": ""}
-            return Observation(name, Status.UNREACHABLE, {"error": error}, _now(), "no route")
+            return Observation(name, Status.UNREACHABLE, {"error": error}, self.now(), "no route")
         workloads = [
             {
                 "deployment": key,
@@ -162,7 +171,7 @@ class FakeExecutor:
         seen = [order[1] for order, _ in node.fences.values() if order[0] == node.epoch]
         mark = {"runner": node.runner, "epoch": node.epoch, "seq": max(seen, default=0)}
         told = {"workloads": workloads, "fence": mark if node.runner else None}
-        return Observation(name, Status.OK, told, _now())
+        return Observation(name, Status.OK, told, self.now())
 
 
 CAPABILITIES: Mapping[str, Any] = {

@@ -214,9 +214,7 @@ def retry(runner: Runner) -> None:
     made = Commands(
         runner.ground.store,
         runner.ground.executor,
-        runner.work.watch,
-        runner.work.observer,
-        runner.ground.target,
+        runner.work.look_at,
         lambda: None,
         runner.work.wanted_release,
     )

@@ -194,7 +194,7 @@ def test_each_node_has_its_own_end(executor, root, deployment) -> None:
 
 def test_capabilities_come_with_checks(executor, root) -> None:
     """inspect tells what a node can do."""
-    seen = executor.inspect(root("depot-1"))
+    seen = executor.inspect([root("depot-1")])["depot-1"]
     assert seen.status is Status.OK
     assert seen.data["capabilities"]["deployment_types"] == ["compose"]
 
@@ -306,9 +306,10 @@ def test_without_the_warm_process_it_goes_the_plain_way(root, tmp_path) -> None:
     socket = tmp_path / "execute/c/warm"
     eventually(socket.exists, 20, "the warm process does not come up")
     processes.kill_naming(str(socket))
-    assert executor.inspect(root("depot-1")).status is Status.OK
+    assert executor.inspect([root("depot-1")])["depot-1"].status is Status.OK
     executor.stop()
-    assert executor.inspect(root("depot-1")).data["error"]["code"] == "stopped"
+    stopped = executor.inspect([root("depot-1")])["depot-1"]
+    assert stopped.data["error"]["code"] == "stopped"
 
 
 def test_without_a_terminal_or_home_it_works_too(root, tmp_path, monkeypatch) -> None:
@@ -317,5 +318,5 @@ def test_without_a_terminal_or_home_it_works_too(root, tmp_path, monkeypatch) ->
         monkeypatch.delenv(name)
     executor = AnsibleExecutor(tmp_path / "execute", warm=False)
     executor.open()
-    assert executor.inspect(root("depot-1")).status is Status.OK
+    assert executor.inspect([root("depot-1")])["depot-1"].status is Status.OK
     executor.stop()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from margrave.lifecycle import Kind, Outcome, State
+from runner.ports import Observation, Target
 from runner.reconcile.commands import Commands
 from runner.store import Placement, outbox, placements, transitions
 from tests.support.repository import STOREFRONT
@@ -36,9 +38,7 @@ def commands(world: World) -> Commands:
     return Commands(
         ground.store,
         world.executor,
-        work.watch,
-        work.observer,
-        ground.target,
+        work.look_at,
         lambda: None,
         work.wanted_release,
     )
@@ -275,9 +275,32 @@ def test_a_forgotten_node_takes_its_placements_along(world: World, commands: Com
     assert [one.name for one in world.runner.ground.nodes.list()] == ["harbor-1"]
 
 
-def test_reload_asks_the_nodes_what_they_can_do(world: World, commands: Commands) -> None:
-    """Capabilities are learned again."""
-    nodes = world.runner.ground.nodes
-    nodes.save(replace(nodes.get("harbor-1"), capabilities={}))
-    commands.handle({"id": "c1", "kind": "reload", "node": "harbor-1"})
-    assert nodes.get("harbor-1").capabilities["cpus"] == 4
+def test_reload_asks_the_nodes_what_they_can_do_and_waits_for_none(
+    world: World, commands: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is acknowledged at once, and ticks go on, however long the nodes take to answer."""
+    nodes, inspect = world.runner.ground.nodes, world.executor.inspect
+    asked, may_answer = threading.Event(), threading.Event()
+
+    def slow(some: Sequence[Target]) -> dict[str, Observation]:
+        asked.set()
+        may_answer.wait(30)
+        return inspect(some)
+
+    monkeypatch.setattr(world.executor, "inspect", slow)
+    for node in nodes.list():
+        nodes.save(replace(node, capabilities={}))
+    run, stop = world.runner.threads()["inspect"]
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        commands.handle({"id": "c1", "kind": "reload"})
+        assert acknowledged(world) == [("c1", "done")]
+        assert asked.wait(10)
+        world.runner.work.reconciler.tick()
+        may_answer.set()
+        eventually(lambda: all(node.capabilities.get("cpus") == 4 for node in nodes.list()))
+    finally:
+        may_answer.set()
+        stop()
+        thread.join(10)
