@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from typing import Any, Final
+
 from sqlalchemy import delete, func, select
 
+from margrave.lifecycle import State
 from runner.store.engine import Transaction
 from runner.store.rows import columns, value_of, values_of
 from runner.store.schema import placements, quarantine
 from runner.store.values import Placement
 
+# What is gone for longer is of no interest to plans, reports and pages. Its row stays for the
+# number of its incarnation: a deployment that returns must not get one that was used.
+_GONE_SHOWN: Final = timedelta(days=30)
+
 
 def newest(tx: Transaction) -> tuple[Placement, ...]:
-    """Of each deployment on each node the newest incarnation."""
+    """Of each deployment on each node the newest incarnation; not what is gone since long."""
     last = (
         select(
             placements.c.deployment,
@@ -29,6 +37,7 @@ def newest(tx: Transaction) -> tuple[Placement, ...]:
             & (placements.c.node == last.c.node)
             & (placements.c.incarnation == last.c.incarnation),
         )
+        .where((placements.c.state != State.DELETED) | (placements.c.since > tx.now - _GONE_SHOWN))
         .order_by(placements.c.deployment, placements.c.node)
     )
     return values_of(Placement, tx.connection.execute(query))
@@ -64,6 +73,27 @@ def write(tx: Transaction, placement: Placement) -> None:
     done = tx.connection.execute(placements.update().where(same).values(**values))
     if done.rowcount == 0:
         tx.connection.execute(placements.insert().values(**values))
+
+
+def tidy(tx: Transaction) -> int:
+    """Drop incarnations that a later one followed; how many. The newest keeps its number, and
+    little else when it is gone since long."""
+    later = placements.alias()
+    followed = (
+        select(later.c.incarnation)
+        .where(
+            later.c.deployment == placements.c.deployment,
+            later.c.node == placements.c.node,
+            later.c.incarnation > placements.c.incarnation,
+        )
+        .exists()
+    )
+    gone = placements.c.state == State.DELETED
+    dropped = tx.connection.execute(delete(placements).where(gone, followed))
+    small: dict[str, Any] = {"components": [], "drift": [], "heals": [], "error": None}
+    old = placements.c.since <= tx.now - _GONE_SHOWN
+    tx.connection.execute(placements.update().where(gone, old).values(**small))
+    return int(dropped.rowcount)
 
 
 def quarantined(tx: Transaction) -> frozenset[tuple[str, str]]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 
 from runner.store.engine import Transaction
 from runner.store.rows import columns, value_of
@@ -89,3 +90,9 @@ def note_command(tx: Transaction, command: str, result: str, detail: str) -> Non
     tx.connection.execute(
         commands.insert().values(id=command, result=result, detail=detail, handled_at=tx.now)
     )
+
+
+def forget_commands_before(tx: Transaction, moment: datetime) -> int:
+    """Drop what older commands came to; how many."""
+    done = tx.connection.execute(delete(commands).where(commands.c.handled_at < moment))
+    return int(done.rowcount)
