@@ -197,9 +197,22 @@ def problems(loaded: RunnerSettings, where: str = "") -> list[Finding]:
         if not jumps.is_network(word)
     ]
     key = loaded.secrets.age_key
-    if key and not key.is_file():
+    if key and not _is_file(key):
         findings.append(finding("/secrets/age_key", f"{key} is no file", "age-keygen makes one"))
+    findings += [
+        finding(f"/registries/{number}/password_file", f"{one} is no file", "write it there")
+        for number, one in enumerate(registry.password_file for registry in loaded.registries)
+        if one and not _is_file(one)
+    ]
     return findings
+
+
+def _is_file(path: Path) -> bool:
+    """Whether there is a file, as far as this process can see."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 def _carries_a_secret(remote: str) -> bool:

@@ -56,6 +56,7 @@ class Runner:
     def close(self) -> None:
         """Let go of files and processes; what was running is taken up at the next start."""
         self.ground.executor.stop()
+        self.work.journal.stop()
         if self.line is not None:
             self.line.controller.close()
         self.work.source.close()
@@ -79,6 +80,7 @@ def build(
         store=ground.store,
         node_status=ground.status,
         last_tick=lambda: work.reconciler.last_tick,
+        tick_trouble=lambda: work.reconciler.trouble,
         git=lambda: told(work.watch.last),
         trouble=line.trouble if line else lambda: "",
         instruments=ground.instruments,

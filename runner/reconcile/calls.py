@@ -21,7 +21,7 @@ from margrave.planning import Step
 from runner.ports import Call, Node, Result, Status, Target
 from runner.reconcile import arguments
 from runner.reconcile.beginning import Goal
-from runner.reconcile.sensitive import hidden
+from runner.reconcile.sensitive import NoLogin, hidden
 from runner.reconcile.view import ReleaseOf
 from runner.source import Desired
 from runner.store import Operation, Placement
@@ -89,12 +89,14 @@ class Calls:
         return Call(ident, Kind.UPDATE, target, sent, seconds, ahead=True, hidden=kept_back)
 
 
-def refused(one: Operation, error: MargraveError, now: datetime) -> Result:
-    """What a call that could not be made came to."""
-    told = {
-        "class": ErrorClass.CONFIG,
-        "code": "not-callable",
-        "message": error.message,
-        "cure": error.cure,
-    }
+def refused(one: Operation, error: Exception, now: datetime) -> Result:
+    """What a call that could not be made came to; what nobody foresaw is a defect."""
+    if isinstance(error, MargraveError):
+        cls = ErrorClass.AUTH if isinstance(error, NoLogin) else ErrorClass.CONFIG
+        message, cure = error.message, error.cure
+    else:
+        # Its text may hold anything, a secret's value too: the log has it, and no report.
+        cls, message = ErrorClass.INTERNAL, f"the call could not be made: {type(error).__name__}"
+        cure = "report it, with the runner's log"
+    told = {"class": cls, "code": "not-callable", "message": message, "cure": cure}
     return Result(one.id, Status.FAILED, {"error": told}, now, now)

@@ -29,6 +29,7 @@ _AFTER_A_DEFECT: Final = 5.0
 _ROUNDS_OF_ONCE: Final = 200
 # A turn is a few queries and a plan: after so many seconds it is not slow, it hangs.
 _HANGS: Final = 180.0
+_LONGEST_WORDS: Final = 200
 
 
 class Reconciler:
@@ -48,7 +49,8 @@ class Reconciler:
         self._woken = woken
         self._stopping = threading.Event()
         self.turn = threading.RLock()  # commands and ticks take turns
-        self.last_tick: datetime | None = None
+        self.last_tick: datetime | None = None  # the last one that came to its end
+        self.trouble = ""  # why the last one did not
 
     def wake(self) -> None:
         """Something happened: tick now."""
@@ -59,17 +61,29 @@ class Reconciler:
         with self.turn, self._instruments.timed(TICKS):
             tick = Tick(self._parts)
             rest = _LONGEST_REST
-            for step in STEPS:
-                rest = min(rest, _rest(step(tick), self._clock()))
-            self.last_tick = self._clock()
+            try:
+                for step in STEPS:
+                    rest = min(rest, _rest(step(tick), self._clock()))
+            except Exception as error:
+                self.trouble = _in_a_line(error)
+                raise
+            self.last_tick, self.trouble = self._clock(), ""
             return tick, max(rest, _SHORTEST_REST)
 
     def once(self, timeout: float) -> dict[str, object]:
-        """Fetch, and tick until nothing is due and nothing is at work; what is left waits."""
+        """Fetch, and tick until nothing is due and nothing is at work, or the time is over.
+
+        It answers how many operations were begun, and how many have not ended: they wait for
+        their nodes, or were at work still when the time was over.
+        """
+        end = time.monotonic() + timeout
         looked = self._parts.watch.look(hinted=True)
         self._parts.observer.look()
         started = 0
         for _ in range(_ROUNDS_OF_ONCE):
+            left = end - time.monotonic()
+            if left <= 0:
+                break
             self._woken.clear()
             # What ends while it ticks may be what others waited for: one more tick sees that.
             before = self._at_work()
@@ -77,11 +91,11 @@ class Reconciler:
             started += tick.started
             if not (before or tick.started or self._at_work()):
                 break
-            if not self._woken.wait(min(rest, timeout)):
-                continue
+            self._woken.wait(min(rest, left))
         # The thread that ticks was robbed of its waking meanwhile.
         self._woken.set()
-        return {"fetch": type(looked).__name__.lower(), "started": started}
+        waiting = self._parts.operations.unfinished()
+        return {"fetch": type(looked).__name__.lower(), "started": started, "waiting": waiting}
 
     def _at_work(self) -> bool:
         return self._parts.operations.running() or self._parts.ahead.fetching()
@@ -187,6 +201,12 @@ class Repeater:
 def pause(interval: float, failures: int, slowest: int) -> float:
     """Seconds to the next turn after so many failures in a row."""
     return interval * min(1 << min(failures, 10), slowest)
+
+
+def _in_a_line(error: Exception) -> str:
+    """What failed, for whoever asks whether all is well: the log has the rest."""
+    said = str(error).partition("\n")[0][:_LONGEST_WORDS]
+    return said if isinstance(error, MargraveError) else f"{type(error).__name__}: {said}"
 
 
 def _rest(outcome: Outcome, now: datetime) -> float:

@@ -7,9 +7,10 @@ the same call with the same fence is made again.
 
 from __future__ import annotations
 
+import logging
 import random
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -18,7 +19,7 @@ from margrave.errors import MargraveError
 from margrave.lifecycle import WORKING_STATE, Kind, State
 from margrave.planning import Step
 from runner.instruments import OPERATION_SECONDS, OPERATIONS, ROLLBACKS, Instruments
-from runner.ports import Executor, Node, Progress, Result
+from runner.ports import Call, Executor, Node, Progress, Result
 from runner.reconcile import arguments, endings
 from runner.reconcile.beginning import new_placement, noted, reason_of
 from runner.reconcile.calls import Calls, refused
@@ -36,7 +37,12 @@ from runner.store import (
 )
 from runner.store import operations as rows
 
+_log = logging.getLogger(__name__)
+
 _ANSWER_GRACE: Final = timedelta(seconds=60)
+# An answer that could not be written down is asked for again after so long: a full disk or a busy
+# database is not helped by asking at once, and the node has kept the answer.
+_AFTER_A_DEFECT: Final = timedelta(seconds=10)
 
 
 class Operations:
@@ -59,7 +65,8 @@ class Operations:
         self._wake = wake
         self._jitter = jitter
         self._instruments = instruments or Instruments()
-        self._sent: dict[str, datetime] = {}  # when each running call was handed over
+        # Until when each running call is waited for; what is not among them is called again.
+        self._patience: dict[str, datetime] = {}
 
     def begin(self, steps: Sequence[Step], nodes: Mapping[str, Node]) -> int:
         """Start what is due; how many there were. A call that is overtaken is waited for no
@@ -75,29 +82,42 @@ class Operations:
         self._send(begun, nodes)
         return len(begun)
 
-    def repeat(self, nodes: Mapping[str, Node], *, back: frozenset[str] = frozenset()) -> int:
-        """Make calls again that did not end, when it is their time or their node is back."""
+    def repeat(
+        self, nodes: Mapping[str, Node], awake: Container[str], *, back: frozenset[str]
+    ) -> int:
+        """Make calls again that did not end, when it is their time or their node is back.
+
+        One whose node is not awake waits for that: each try would fail, and be told.
+        """
         with self._store.write() as tx:
-            running = {"state": OperationState.RUNNING, "next_try_at": None}
+            epoch = site.identity_of(tx).epoch
             due = [
-                rows.change(tx, one.id, **running)
+                _again(tx, one, epoch)
                 for one in rows.unfinished(tx)
-                if one.node in nodes and self._is_due(one, tx.now, back)
+                if one.node in nodes and self._is_due(one, tx.now, awake, back)
             ]
         self._send(due, nodes)
         return len(due)
 
-    def _is_due(self, one: Operation, now: datetime, back: frozenset[str]) -> bool:
+    def _is_due(
+        self, one: Operation, now: datetime, awake: Container[str], back: frozenset[str]
+    ) -> bool:
         if one.state is OperationState.WAITING:
-            return one.node in back or one.next_try_at is None or one.next_try_at <= now
-        sent = self._sent.get(one.id)
+            on_time = one.next_try_at is None or one.next_try_at <= now
+            return one.node in back or (on_time and one.node in awake)
         # An answer that never came, from a call that was never handed over or got lost inside.
-        return sent is None or now - sent > timedelta(seconds=one.deadline) + _ANSWER_GRACE
+        until = self._patience.get(one.id)
+        return until is None or now > until
 
     def running(self) -> bool:
         """Whether a call is on its way."""
         with self._store.read() as tx:
             return any(one.state is OperationState.RUNNING for one in rows.unfinished(tx))
+
+    def unfinished(self) -> int:
+        """How many have not ended: they run, or wait to be called again."""
+        with self._store.read() as tx:
+            return len(rows.unfinished(tx))
 
     def resume(self) -> int:
         """After a start: what was running when the process ended is called again."""
@@ -125,7 +145,19 @@ class Operations:
 
     def finish(self, result: Result) -> None:
         """A result has come, from whatever thread: write what follows from it."""
-        sent = self._sent.get(result.operation)
+        until = self._patience.get(result.operation)
+        try:
+            self._write_down(result)
+        except BaseException:
+            # The node has kept its answer: the same call asks for it, and is not long in coming.
+            self._patience[result.operation] = self._store.clock() + _AFTER_A_DEFECT
+            raise
+        # Only now: while it is running and nobody waits for it, it would be called again.
+        if self._patience.get(result.operation) is until:
+            self._patience.pop(result.operation, None)
+        self._wake()
+
+    def _write_down(self, result: Result) -> None:
         with self._store.write() as tx:
             operation = rows.find(tx, result.operation)
             if operation is None or operation.state is not OperationState.RUNNING:
@@ -133,15 +165,13 @@ class Operations:
             self._journal.flush(tx, operation.id)
             placement = placements.get(tx, operation.deployment, operation.node)
             extensions = self._calls.extensions(operation.deployment)
-            case = Case(placement, operation, result, extensions, tx.now, self._jitter)
+            epoch = site.identity_of(tx).epoch
+            case = Case(placement, operation, result, extensions, tx.now, self._jitter, epoch)
             settlement = settle(case)
             endings.write(tx, operation, placement, settlement)
         if settlement.to is not None:
+            self._journal.close(operation.id)
             self._count(case, settlement)
-        # Only now: while it is running and not among the sent, it would be called again.
-        if self._sent.get(result.operation) is sent:
-            self._sent.pop(result.operation, None)
-        self._wake()
 
     def _count(self, case: Case, settlement: Settlement) -> None:
         one, error = case.operation, settlement.operation.get("error") or {}
@@ -195,16 +225,25 @@ class Operations:
             return
         with self._store.read() as tx:
             runner = site.identity_of(tx).runner
-        calls = []
-        for one in begun:
-            try:
-                calls.append(self._calls.call(one, nodes[one.node], runner))
-            except MargraveError as error:
-                self.finish(refused(one, error, self._store.clock()))
+        made = (self._made(one, nodes[one.node], runner) for one in begun)
+        calls = [call for call in made if call is not None]
         if calls:
             now = self._store.clock()
-            self._sent |= {one.operation: now for one in calls}
+            for call in calls:
+                patience = timedelta(seconds=call.deadline) + _ANSWER_GRACE
+                self._patience[call.operation] = now + patience
             self._executor.start(calls, self._progress, self.finish)
+
+    def _made(self, one: Operation, node: Node, runner: str) -> Call | None:
+        """The call as it goes out; one that cannot be made ends, and holds no other."""
+        try:
+            return self._calls.call(one, node, runner)
+        except MargraveError as error:
+            self.finish(refused(one, error, self._store.clock()))
+        except Exception as error:  # noqa: BLE001 - told; a defect holds no other call
+            _log.exception("%s: its call could not be made", one.id)
+            self.finish(refused(one, error, self._store.clock()))
+        return None
 
     def _progress(self, progress: Progress) -> None:
         """A line of its log; where it is at another step, everybody is told."""
@@ -214,3 +253,11 @@ class Operations:
                 one = rows.find(tx, progress.operation)
                 if one is not None and one.state is OperationState.RUNNING:
                     rows.change(tx, one.id, phase=progress.phase)
+
+
+def _again(tx: Transaction, one: Operation, epoch: int) -> Operation:
+    """Under way anew, with the fence that it had. Not after a take-over: the nodes have been told
+    since of an epoch that its fence is behind."""
+    running = {"state": OperationState.RUNNING, "next_try_at": None}
+    fence = {} if one.epoch == epoch else {"epoch": epoch, "seq": site.take_fence_seq(tx)}
+    return rows.change(tx, one.id, **running, **fence)

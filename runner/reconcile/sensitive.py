@@ -24,6 +24,10 @@ PREFIX: Final = "secret://"
 _KEY_BYTES: Final = 32
 
 
+class NoLogin(MargraveError):
+    """A registry's password cannot be read: the site's trouble, whatever release is wanted."""
+
+
 class Secrets:
     """The site's secrets: a file each in its folder, else those that travel in Git."""
 
@@ -42,17 +46,24 @@ class Secrets:
         if not is_label(name.lower().replace("_", "-").replace(".", "-")):
             raise MargraveError(f'secret "{name}" has no proper name', "letters, digits, - _ .")
         # The folder first: what an operator has put at the site is meant for it.
-        if self._folder is not None and (self._folder / name).exists():
-            try:
-                return (self._folder / name).read_text(encoding="utf-8").rstrip("\n")
-            except (OSError, UnicodeDecodeError) as error:
-                raise MargraveError(
-                    f"secret {name} cannot be read", f"look at {self._folder / name}"
-                ) from error
-        found = self._in_git().get(name)
+        found = self._in_folder(name)
+        if found is None:
+            found = self._in_git().get(name)
         if found is None:
             raise MargraveError(f"secret {name} is not at this site", self._where())
         return found
+
+    def _in_folder(self, name: str) -> str | None:
+        if self._folder is None:
+            return None
+        try:
+            return (self._folder / name).read_text(encoding="utf-8").rstrip("\n")
+        except FileNotFoundError:
+            return None
+        except (OSError, UnicodeDecodeError) as error:
+            raise MargraveError(
+                f"secret {name} cannot be read", f"look at {self._folder / name}"
+            ) from error
 
     def _where(self) -> str:
         if self._folder is not None:
@@ -146,8 +157,18 @@ def _of_node(registry: Registry) -> dict[str, Any]:
         found["insecure"] = True
     if registry.username and registry.password_file:
         found["username"] = registry.username
-        found["password"] = registry.password_file.read_text().rstrip("\n")
+        found["password"] = _password(registry.host, registry.password_file)
     return found
+
+
+def _password(host: str, file: Path) -> str:
+    """A registry's password, or NoLogin."""
+    try:
+        return file.read_text(encoding="utf-8").rstrip("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is no text"
+        message = f"the password of {host} cannot be read: {why}"
+        raise NoLogin(message, f"let the runner read {file}") from error
 
 
 def is_name(value: object) -> bool:

@@ -55,6 +55,14 @@ class Case:
     extensions: Extensions
     now: datetime
     jitter: Jitter
+    epoch: int = 0  # that the site is held with now
+
+    @property
+    def outlived(self) -> bool:
+        """Whether a node refused a call that went out before the site was taken over: it speaks of
+        a claim that is over, and the same with the epoch that holds now is another matter."""
+        older = self.operation.epoch < self.epoch and self.result.status is Status.FAILED
+        return older and bool(claims.refused(self.operation.node, self.error))
 
     @property
     def error(self) -> dict[str, Any]:
@@ -71,7 +79,7 @@ class Case:
 
 def settle(case: Case) -> Settlement:
     """The one place where results become states."""
-    if case.result.status in (Status.UNREACHABLE, Status.LOST):
+    if case.result.status in (Status.UNREACHABLE, Status.LOST) or case.outlived:
         return _not_ended(case)
     if case.result.status is Status.OK and arguments.takes_off(case.operation):
         return _cancelled(case)

@@ -5,7 +5,7 @@ They share one signature.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
@@ -124,8 +124,9 @@ def execute(tick: Tick) -> Outcome:
     """Start what is due, and make calls again that did not end."""
     run = tick.parts.operations
     tick.started = run.begin(tick.plan.due, tick.nodes)
-    tick.started += run.repeat(tick.nodes, back=tick.parts.observer.take_back())
-    seconds = _next_try(tick)
+    awake = _awake(tick)
+    tick.started += run.repeat(tick.nodes, awake, back=tick.parts.observer.take_back())
+    seconds = _next_try(tick, awake)
     return Done() if seconds is None else Again(seconds)
 
 
@@ -175,10 +176,16 @@ def _view(tick: Tick) -> SiteView:
     )
 
 
-def _next_try(tick: Tick) -> float | None:
+def _awake(tick: Tick) -> frozenset[str]:
+    """The nodes that were heard of lately; the others are told by `take_back` when they are."""
+    now, is_active = tick.parts.store.clock(), tick.parts.is_active
+    return frozenset(name for name, node in tick.nodes.items() if is_active(node, now))
+
+
+def _next_try(tick: Tick, awake: Container[str]) -> float | None:
     """Seconds until the first unfinished call is to be made again."""
     with tick.parts.store.read() as tx:
-        unfinished = [one for one in operations.unfinished(tx) if one.node in tick.nodes]
+        unfinished = [one for one in operations.unfinished(tx) if one.node in awake]
         times = [one.next_try_at for one in unfinished if one.next_try_at]
         return max(0.0, (min(times) - tx.now).total_seconds()) if times else None
 

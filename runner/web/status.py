@@ -41,6 +41,7 @@ class Status:
     store: Store
     node_status: Callable[[Node], NodeStatus]
     last_tick: Callable[[], datetime | None] = lambda: None
+    tick_trouble: Callable[[], str] = str  # why the last tick failed; empty when it did not
     git: Callable[[], Mapping[str, Any]] = _at_rest
     trouble: Callable[[], str] = str  # why the controller is not reached; empty when it is
     instruments: Instruments = field(default_factory=Instruments)
@@ -78,11 +79,12 @@ class Status:
         free = shutil.disk_usage(self.store.path.parent).free
         last = self.last_tick()
         late = last is not None and self.store.clock() - last > _LONGEST_PAUSE
+        broken = self.tick_trouble()
         git = self.git()
         failing = [
             ("claim", f"stood down: {held.stood_down}" if held.stood_down else ""),
             ("disk", f"{free // 1024**2} MiB free below the state folder" if _tight(free) else ""),
-            ("ticks", f"the last one was at {moment(last)}" if late else ""),
+            ("ticks", _of_ticks(last, broken, late=late)),
         ]
         ill = [
             ("git", str(git["reason"]) if git["state"] in ("waiting", "stalled") else ""),
@@ -135,6 +137,12 @@ class Status:
         ):
             yield from head(name, text)
             yield f"{PREFIX}{name} {value}"
+
+
+def _of_ticks(last: datetime | None, broken: str, *, late: bool) -> str:
+    if broken:
+        return f"the last one failed: {broken}"
+    return f"the last one was at {moment(last)}" if late else ""
 
 
 def _tight(free: int) -> bool:

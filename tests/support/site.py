@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from margrave.sections import State as StateFolder
 from runner.app import Runner, build
-from runner.ports import Node, NodeStatus
+from runner.ports import Node, NodeStatus, utc_now
 from runner.settings import Git, RunnerSettings, Site
 from runner.store import Placement, operations, outbox, placements, site
 from tests.support.edge import CAPABILITIES, FakeExecutor
@@ -22,8 +22,10 @@ class World:
     def __init__(self, base: Path, **settings: Any) -> None:
         self.base = base
         self.settings = settings
+        self.later = timedelta()  # by which the runner's clock is ahead of ours
         self.repository = Repository(base)
         self.executor = FakeExecutor("harbor-1", "harbor-2")
+        self.executor.now = self._now
         self.runner = self._build()
         for number, name in enumerate(self.executor.nodes, 1):
             self.runner.ground.nodes.save(
@@ -44,7 +46,10 @@ class World:
             state=StateFolder(dir=self.base / "state"),
             **self.settings,
         )
-        return build(settings, executor=self.executor)
+        return build(settings, executor=self.executor, clock=self._now)
+
+    def _now(self) -> datetime:
+        return utc_now() + self.later
 
     def restart(self) -> None:
         """As after kill -9: nothing of the process remains, the state folder does."""

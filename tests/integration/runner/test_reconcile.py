@@ -253,7 +253,7 @@ def test_an_answer_that_is_never_given_is_asked_for_again(running: World) -> Non
     running.runner.work.reconciler.tick()
     assert running.placements()["harbor-1"].state is State.UPDATING
     running.executor.start = start
-    running.runner.work.operations._sent.clear()
+    running.runner.work.operations._patience.clear()
     running.settle()
     assert set(running.versions().values()) == {"1.1.0"}
 
