@@ -110,6 +110,9 @@ class Ssh(Section):
         (), description="jump hosts for some networks each; the first that fits an address counts"
     )
     connect_timeout: int = Field(10, ge=1, le=300, description="seconds until a node is silent")
+    handshakes: int = Field(
+        8, ge=1, le=100, description="logins at once at a jump host; below its MaxStartups"
+    )
 
 
 class Execute(Section):

@@ -77,4 +77,5 @@ def _ansible(settings: RunnerSettings) -> AnsibleExecutor:
         folder=settings.state.dir / "execute",
         forks=settings.execute.forks,
         connect_timeout=settings.ssh.connect_timeout,
+        handshakes=settings.ssh.handshakes,
     )

@@ -6,6 +6,7 @@ import hashlib
 import shlex
 import subprocess
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Final
 
 from runner.execute.folders import Folders
@@ -40,21 +41,25 @@ class Direct:
     def command(self, node: Target, script: str) -> list[str]:
         """The words of the command: options as for every run, the same master connection."""
         root = "sh -c" if node.user == "root" else "sudo -n sh -c"
+        return [*self.options(node), f"{root} {shlex.quote(script)}"]
+
+    def options(self, node: Target, *, apart: bool = False) -> list[str]:
+        """ssh with everything but what to do there."""
         proxy = self._proxy(node)
         way = ["-o", f"ProxyCommand={proxy}"] if proxy else []
+        path = self.master(node, apart=apart)
         return [
-            SSH, *self._arguments, "-o", f"ControlPath={self._master(node)}", "-o", "BatchMode=yes",
-            *way,
+            SSH, *self._arguments, "-o", f"ControlPath={path}", "-o", "BatchMode=yes", *way,
             "-i", node.key, "-p", str(node.port), "-l", node.user, "--", node.address,
-            f"{root} {shlex.quote(script)}",
         ]  # fmt: skip
 
-    def _master(self, node: Target) -> str:
+    def master(self, node: Target, *, apart: bool = False) -> Path:
+        """The socket of the connection that is shared, or of the one apart from it."""
         # As Ansible's ssh connection names it (`_create_control_path`): with another name the node
         # would be asked for a second login each time.
-        text = f"{node.address}-{node.port}-{node.user}"
+        text = f"{node.address}-{node.port}-{node.user}{'-apart' if apart else ''}"
         name = hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()[:10]
-        return str(self._folders.control / name)
+        return self._folders.control / name
 
 
 def output(process: subprocess.Popen[bytes], seconds: float) -> bytes:

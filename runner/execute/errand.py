@@ -25,12 +25,16 @@ class Errand:
     arguments: Mapping[str, Any]
     deadline: int
     hidden: tuple[str, ...] = ()
+    apart: bool = False  # over a connection of its own
 
     @classmethod
     def of(cls, call: Call) -> Errand:
         """The errand of an operation."""
         module = f"{COLLECTION}.workload_{'prefetch' if call.ahead else call.kind.value}"
-        return cls(call.operation, call.node, module, call.arguments, call.deadline, call.hidden)
+        return cls(
+            call.operation, call.node, module, call.arguments, call.deadline, call.hidden,
+            call.apart,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

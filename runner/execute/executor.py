@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 import uuid
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +19,7 @@ from runner.execute.errand import COLLECTION, Errand, Outcome
 from runner.execute.folders import Folders
 from runner.execute.jump import proxy_command
 from runner.execute.knownhosts import KnownHosts
+from runner.execute.lines import Lines
 from runner.execute.looks import Looks
 from runner.execute.phases import Phases
 from runner.execute.run import Run
@@ -37,6 +39,7 @@ class AnsibleExecutor:
         forks: int = 20,
         connect_timeout: int = 10,
         warm: bool = True,
+        handshakes: int = 8,
     ) -> None:
         self._folders = Folders(folder.resolve())
         self._forks = forks
@@ -46,9 +49,10 @@ class AnsibleExecutor:
         self._keeper = Keeper(self._folders, self._environment) if warm else None
         self._runs: dict[str, Run] = {}
         self._at_work: dict[str, tuple[Errand, Callable[[Progress], None]]] = {}
-        direct = Direct(self._folders, self._environment, self._proxy)
+        self._direct = direct = Direct(self._folders, self._environment, self._proxy)
+        self._lines = Lines(direct, self._environment, connect_timeout, handshakes, forks)
         self._phases = Phases(direct, self._followed)
-        self._looks = Looks(direct, self._environment, collections_path())
+        self._looks = Looks(direct, self._lines, self._environment, collections_path())
         self._threads: set[threading.Thread] = set()
         self._where: dict[str, str] = {}  # operation -> run
         self._lock = threading.Lock()
@@ -78,12 +82,16 @@ class AnsibleExecutor:
                 self._forget([outcome.key])
             on_result(_result(outcome))
 
-        # A run for each module: plays of one run wait for each other, runs don't.
+        # A run for each module: plays of one run wait for each other, runs don't. And one for those
+        # that have to be reached first, which may take long.
         errands = [Errand.of(call) for call in calls]
         with self._lock:
             self._at_work.update({one.key: (one, on_progress) for one in errands})
-        for module in sorted({errand.module for errand in errands}):
-            self._begin([one for one in errands if one.module == module], settle, tell)
+        runs: dict[tuple[str, bool], list[Errand]] = defaultdict(list)
+        for one in errands:
+            runs[one.module, self._lines.is_open(one.node, apart=one.apart)].append(one)
+        for some in runs.values():
+            self._begin(some, settle, tell)
         self._phases.wake()
 
     def observe(
@@ -117,6 +125,8 @@ class AnsibleExecutor:
 
     def stop(self) -> None:
         """End everything that still runs and leave nothing behind."""
+        self._looks.stop()
+        self._lines.stop()
         with self._lock:
             self._stopped = True
             runs, threads = list(self._runs.values()), list(self._threads)
@@ -165,7 +175,7 @@ class AnsibleExecutor:
     ) -> None:
         """Begin a run; without anybody for its lines it is a look, and no operation."""
         ident = uuid.uuid4().hex[:12]
-        folder = RunFolder(self._folders.runs / ident, self._proxy)
+        folder = RunFolder(self._folders.runs / ident, self._proxy, self._apart)
         run = Run(folder, errands, on_outcome, on_line or _silent)
         thread = threading.Thread(target=self._carry, args=(ident, run, errands), daemon=True)
         with self._lock:
@@ -180,14 +190,20 @@ class AnsibleExecutor:
 
     def _carry(self, ident: str, run: Run, errands: Sequence[Errand]) -> None:
         try:
-            self._known_hosts.know(errand.node for errand in errands)
-            forks = max(1, min(len(errands), self._forks))
-            run.carry_out(self._environment, self._folders.warm_socket, forks)
+            run.carry_out(self._environment, self._folders.warm_socket, self._forks, self._reach)
         finally:
             with self._lock:
                 self._runs.pop(ident, None)
                 self._threads.discard(threading.current_thread())
                 self._forget(errand.key for errand in errands)
+
+    def _reach(self, errands: Sequence[Errand]) -> dict[str, str]:
+        """Open the connections that are not there; what ssh said of those that failed."""
+        self._known_hosts.know(errand.node for errand in errands)
+        return self._lines.open_all(errands, self._forks)
+
+    def _apart(self, node: Target) -> str:
+        return str(self._direct.master(node, apart=True))
 
     def _proxy(self, node: Target) -> str:
         """The command that leads to a node behind a jump host; empty for all others."""

@@ -12,6 +12,7 @@ import io
 import json
 import shlex
 import subprocess
+import threading
 import zipfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -21,13 +22,13 @@ from typing import Any, Final, Protocol
 
 from runner.execute import meaning
 from runner.execute.content import COLLECTION
+from runner.execute.lines import UNREACHABLE
 from runner.ports import Observation, Status, Target, utc_now
 
 FOLDER: Final = "/run/margrave-look"
 UTILS: Final = COLLECTION / "plugins" / "module_utils"
 MODULE: Final = ".".join((*UTILS.parts, "_look"))
 NOT_THERE: Final = 66
-UNREACHABLE: Final = 255  # ssh's own status, whatever the command would have said
 PYTHON: Final = ("/usr/bin/python3", "-I", "-S")
 
 # What is laid down is whole or not there; what an older runner laid down goes.
@@ -52,13 +53,31 @@ class Commands(Protocol):
         """The words."""
 
 
+class Doors(Protocol):
+    """Opens the connections that commands go over."""
+
+    def open(self, node: Target) -> str:
+        """Return when it is there; else what ssh said."""
+
+
+class _Stopped(Exception):
+    """The runner ends."""
+
+
 class Looks:
     """Asks nodes for what workload_info tells; safe to use from many threads."""
 
     def __init__(
-        self, commands: Commands, environment: Mapping[str, str], collections: Path
+        self,
+        commands: Commands,
+        doors: Doors,
+        environment: Mapping[str, str],
+        collections: Path,
     ) -> None:
         self._commands = commands
+        self._doors = doors
+        self._lock = threading.Lock()
+        self._stopped = False
         # No variable of the runner's own; ssh needs none but where to look for itself.
         self._environment = {name: environment[name] for name in ("PATH", "HOME", "LC_ALL")}
         self._collections = collections
@@ -85,12 +104,17 @@ class Looks:
     ) -> tuple[Status, dict[str, Any]] | None:
         """Status and data as an errand would have them; None: ask the long way."""
         try:
+            said = self._doors.open(node)
+            if said and not self._stopped:
+                return meaning.read("runner_on_unreachable", {"msg": said})
             done = self._run(node, self._script(deployment), seconds)
             if done.returncode == NOT_THERE:
                 self._run(node, self._unpack, seconds, self._archive)
                 done = self._run(node, self._script(deployment), seconds)
         except subprocess.TimeoutExpired:
             return Status.LOST, meaning.lost(meaning.DEADLINE)
+        except _Stopped:
+            return Status.LOST, meaning.lost(meaning.STOPPED)
         if done.returncode == UNREACHABLE:
             return meaning.read("runner_on_unreachable", {"msg": _text(done.stderr)})
         return _answer(done.stdout) if done.returncode == 0 else None
@@ -98,15 +122,32 @@ class Looks:
     def _run(
         self, node: Target, script: str, seconds: float, data: bytes = b""
     ) -> subprocess.CompletedProcess[bytes]:
-        return subprocess.run(
-            self._commands.command(node, script),
-            input=data,
-            capture_output=True,
-            timeout=seconds,
-            env=self._environment,
-            start_new_session=True,
-            check=False,
-        )
+        words = self._commands.command(node, script)
+        with self._begin(words) as process:
+            try:
+                out, err = process.communicate(data, seconds)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
+        return subprocess.CompletedProcess(words, process.returncode, out, err)
+
+    def _begin(self, words: Sequence[str]) -> subprocess.Popen[bytes]:
+        with self._lock:  # what has begun before `stop` returns is there for the sweep
+            if self._stopped:
+                raise _Stopped
+            return subprocess.Popen(
+                words,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=self._environment,
+                start_new_session=True,
+            )
+
+    def stop(self) -> None:
+        """Nothing begins any more: what has not been asked yet is lost."""
+        with self._lock:
+            self._stopped = True
 
     def _script(self, deployment: str) -> str:
         place = f"{FOLDER}/{self._name}"

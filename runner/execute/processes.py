@@ -33,10 +33,19 @@ def kill_tree(pid: int, ticks: str | None = None) -> None:
 def kill_naming(text: str) -> None:
     """End every process of this user whose command line names the text; never this one."""
     mark = os.fsencode(text)
-    for pid in _pids():
-        with suppress(OSError):
-            if mark in (PROC / str(pid) / "cmdline").read_bytes() and pid != os.getpid():
-                kill_tree(pid)
+    for _ in range(ROUNDS):
+        named = [pid for pid in _pids() if pid != os.getpid() and mark in _words(pid)]
+        for pid in named:
+            kill_tree(pid)
+        if not named:
+            return
+
+
+def _words(pid: int) -> bytes:
+    """The command line of what runs; nothing of what is gone."""
+    with suppress(OSError):
+        return (PROC / str(pid) / "cmdline").read_bytes()
+    return b""
 
 
 def _descendants(pid: int) -> list[int]:

@@ -83,17 +83,22 @@ class Run:
         self._said = ""
         self._waves = 1
 
-    def carry_out(self, environment: Mapping[str, str], warm_socket: Path, forks: int) -> None:
-        """Run to the end; returns when every errand is settled and every process gone."""
-        # Errands beyond the number of forks wait for a free one, and their time counts from there.
-        self._waves = -(-len(self._by_host) // forks)
+    def carry_out(
+        self,
+        environment: Mapping[str, str],
+        warm_socket: Path,
+        forks: int,
+        reach: Callable[[Sequence[Errand]], Mapping[str, str]] = lambda _: {},
+    ) -> None:
+        """Run to the end; returns when every errand is settled and every process gone.
+
+        `reach` opens the connections; what ssh said of one that failed is that errand's end.
+        """
         trouble, found = meaning.RUN_ENDED, ""
         try:
-            self._folder.write(self._module, list(self._by_host.values()))
-            command = self._command(warm_socket, forks)
-            config = _Config(self._folder, environment, command)
-            config.prepare()
-            Runner(config, cancel_callback=self._overdue, event_handler=self._event).run()
+            for key, said in reach(list(self._open.values())).items():
+                self._end(self._open.get(key), "runner_on_unreachable", {"msg": said})
+            self._play(environment, warm_socket, forks)
             found = self._said
         except Exception as broken:  # noqa: BLE001 - whatever it was, each errand must get its end
             found = str(broken)
@@ -101,6 +106,21 @@ class Run:
             self.kill()
             self._settle_rest(trouble, found)
             self._folder.remove()
+
+    def _play(self, environment: Mapping[str, str], warm_socket: Path, forks: int) -> None:
+        with self._lock:
+            left = list(self._open.values())
+        if not left:
+            return
+        self._by_host = {host(number): errand for number, errand in enumerate(left)}
+        # Errands beyond the number of forks wait for a free one, and their time counts from there.
+        self._waves = -(-len(left) // forks)
+        self._clock = time.monotonic()
+        self._folder.write(self._module, left)
+        command = self._command(warm_socket, min(len(left), forks))
+        config = _Config(self._folder, environment, command)
+        config.prepare()
+        Runner(config, cancel_callback=self._overdue, event_handler=self._event).run()
 
     def give_up(self, key: str | None = None) -> None:
         """Settle one errand (or all) as lost; with the last one the processes end too."""
@@ -127,18 +147,23 @@ class Run:
         kind = str(event.get("event", ""))
         details = event.get("event_data") or {}
         errand = self._by_host.get(str(details.get("host", "")))
-        if errand is not None and kind in ENDINGS:
-            told = masked(details.get("res") or {}, errand.hidden)
-            status, data = meaning.read(kind, told)
-            if status is not Status.OK and (said := meaning.raw(told)):
-                self._tell(errand.key, said)
-            self._tell(errand.key, meaning.told(status, data))
-            self._settle(errand.key, status, data)
+        if kind in ENDINGS:
+            self._end(errand, kind, details.get("res") or {})
         elif errand is not None and kind == "runner_on_start":
             self._tell(errand.key, f"{errand.module} on {errand.node.name}")
         elif kind == "verbose" and (line := str(event.get("stdout", "")).strip()):
             self._tell_all(line)
         return False
+
+    def _end(self, errand: Errand | None, kind: str, res: Mapping[str, Any]) -> None:
+        if errand is None:
+            return
+        told = masked(res, errand.hidden)
+        status, data = meaning.read(kind, told)
+        if status is not Status.OK and (said := meaning.raw(told)):
+            self._tell(errand.key, said)
+        self._tell(errand.key, meaning.told(status, data))
+        self._settle(errand.key, status, data)
 
     def _tell_all(self, line: str) -> None:
         """What Ansible says to no host in particular: a warning, or why it could not begin."""

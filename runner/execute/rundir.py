@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,9 +25,15 @@ ARGUMENTS: Final = "{{ lookup('ansible.builtin.file', margrave_arguments) | from
 class RunFolder:
     """Makes and removes the folder; hosts are numbered, so that one node may stand there twice."""
 
-    def __init__(self, path: Path, proxy: Callable[[Target], str] = lambda _: "") -> None:
+    def __init__(
+        self,
+        path: Path,
+        proxy: Callable[[Target], str] = lambda _: "",
+        apart: Callable[[Target], str] = lambda _: "none",
+    ) -> None:
         self.path = path
         self._proxy = proxy  # the command that leads to a node behind a jump host
+        self._apart = apart  # the socket of a connection that is not the one for all calls
 
     @property
     def inventory(self) -> Path:
@@ -49,9 +55,16 @@ class RunFolder:
         for number, errand in enumerate(errands):
             arguments = self.path / f"arguments-{number}.json"
             _write(arguments, dict(errand.arguments))
-            hosts[host(number)] = _variables(errand, arguments, self._proxy(errand.node))
+            hosts[host(number)] = _variables(errand, arguments, self._way(errand))
         _write(self.inventory, {"all": {"hosts": hosts}})
         _write(self.play, _play(module))
+
+    def _way(self, errand: Errand) -> dict[str, str]:
+        """Options of ssh that are this errand's."""
+        proxy = self._proxy(errand.node)
+        way = {"ProxyCommand": proxy} if proxy else {}
+        # Named so, Ansible's connection takes it instead of the one that it would share.
+        return way | ({"ControlPath": self._apart(errand.node)} if errand.apart else {})
 
     def remove(self) -> None:
         """Take it all away; a file that is gone already is no trouble."""
@@ -81,13 +94,14 @@ def host(number: int) -> str:
     return f"errand-{number}"
 
 
-def _variables(errand: Errand, arguments: Path, proxy: str) -> dict[str, Any]:
+def _variables(errand: Errand, arguments: Path, way: Mapping[str, str]) -> dict[str, Any]:
     node = errand.node
-    for value in (node.address, node.user, node.key, str(arguments), proxy):
+    for value in (node.address, node.user, node.key, str(arguments), *way.values()):
         if TEMPLATE.search(value):
             raise Refused(f'{node.name}: "{value}" reads like a template', "choose another name")
-    way = {"ansible_ssh_common_args": shlex.join(["-o", f"ProxyCommand={proxy}"])} if proxy else {}
-    return way | {
+    words = [word for name, value in way.items() for word in ("-o", f"{name}={value}")]
+    common = {"ansible_ssh_common_args": shlex.join(words)} if words else {}
+    return common | {
         "ansible_host": node.address,
         "ansible_port": node.port,
         "ansible_user": node.user,

@@ -76,8 +76,16 @@ class Calls:
         kind = arguments.called(one)
         if kind is not Kind.DELETE:
             sent |= self.sensitive(one.arguments)
-        kept_back = hidden(one.arguments, sent)
-        return Call(one.id, kind, self.target(node), sent, one.deadline, hidden=kept_back)
+        return Call(
+            one.id,
+            kind,
+            self.target(node),
+            sent,
+            one.deadline,
+            hidden=hidden(one.arguments, sent),
+            # These may follow a cancel: what they stop holds the connection that all calls share.
+            apart=kind is Kind.ROLLBACK or arguments.takes_off(one),
+        )
 
     def ahead(self, deployment: str, ident: str, node: Node, fence: Mapping[str, Any]) -> Call:
         """The call that only fetches what Git wants of a deployment; MargraveError as above."""

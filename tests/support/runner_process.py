@@ -127,7 +127,9 @@ class RunnerProcess:
 
     def masters(self) -> list[int]:
         """SSH's shared connections to nodes."""
-        told = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True)
+        told = subprocess.run(
+            ["ps", "-ewwo", "pid,args"], capture_output=True, text=True, check=True
+        )
         mark = str(self.state)
         lines = [line.split(maxsplit=1) for line in told.stdout.splitlines()]
         return [int(pid) for pid, words in lines[1:] if words.startswith("ssh:") and mark in words]

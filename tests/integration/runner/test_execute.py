@@ -91,7 +91,7 @@ def host_key(lab: Lab, name: str) -> str:
 
 def mentioning(path: Path) -> list[str]:
     """Command lines of processes that name the path."""
-    told = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
+    told = subprocess.run(["ps", "-ewwo", "args"], capture_output=True, text=True, check=True)
     return [line for line in told.stdout.splitlines() if str(path) in line]
 
 

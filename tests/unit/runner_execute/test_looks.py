@@ -24,7 +24,12 @@ class FakeSsh:
     def __init__(self, folder: Path, program: str) -> None:
         self.given = folder / "given"
         self.scripts: list[str] = []
+        self.refusal = ""
         self._program = program
+
+    def open(self, node: Target) -> str:
+        """It is open, or what ssh says of it."""
+        return self.refusal
 
     def command(self, node: Target, script: str) -> list[str]:
         """The test's program, which finds the file for its input in $1."""
@@ -36,7 +41,7 @@ class FakeSsh:
 def looks(tmp_path: Path) -> Callable[[str], tuple[Looks, FakeSsh]]:
     def of(program: str) -> tuple[Looks, FakeSsh]:
         ssh = FakeSsh(tmp_path, program)
-        return Looks(ssh, ENVIRONMENT, collections_path()), ssh
+        return Looks(ssh, ssh, ENVIRONMENT, collections_path()), ssh
 
     return of
 
@@ -77,6 +82,17 @@ def test_a_node_that_is_away_is_unreachable(looks) -> None:
     assert found is not None
     assert found[0] is Status.UNREACHABLE
     assert found[1]["error"]["code"] == "host-key-changed"
+
+
+def test_a_node_that_cannot_be_reached_is_not_asked(looks) -> None:
+    """What ssh said when it tried is the answer; a second try would knock for nothing."""
+    look, ssh = looks("echo '{}'")
+    ssh.refusal = "ssh: connect to host 10.0.0.9 port 22: No route to host"
+    found = look.look(NODE, "", 10)
+    assert found is not None
+    assert (found[0], found[1]["error"]["code"]) == (Status.UNREACHABLE, "unreachable")
+    assert "no route" in found[1]["error"]["message"]
+    assert ssh.scripts == []
 
 
 def test_what_is_no_answer_is_asked_the_long_way(looks) -> None:

@@ -1,0 +1,144 @@
+"""Connections to nodes: how many are opened at once, over which one a call goes, and their end."""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import socket
+import subprocess
+import threading
+import uuid
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lab import Lab
+from margrave.lifecycle import Kind
+from runner.execute import AnsibleExecutor
+from runner.ports import Call, Jump, Observation, Result, Status, Target
+from tests.support.waiting import eventually
+
+GATE, BEHIND = "harbor-1", "harbor-2"
+PORTS = range(2201, 2221)
+CONFIG = "/etc/ssh/sshd_config.d/00-test.conf"
+RESTART = "systemctl restart ssh"
+
+
+def mentioning(path: Path) -> list[str]:
+    """Command lines of processes that name the path."""
+    told = subprocess.run(["ps", "-ewwo", "args"], capture_output=True, text=True, check=True)
+    return [line for line in told.stdout.splitlines() if str(path) in line]
+
+
+def of_lab(lab: Lab, name: str) -> Target:
+    """A node of the lab as root reaches it."""
+    line = lab.ssh(name, "cat /etc/ssh/ssh_host_ed25519_key.pub").stdout
+    key = " ".join(line.split()[:2])
+    return Target(name, lab.node(name).address, 22, "root", str(lab.key), key)
+
+
+@pytest.fixture
+def behind(lab: Lab) -> Iterator[list[Target]]:
+    """Twenty nodes, as it seems: each a port of one, behind a jump host that lets three knock."""
+    gate, node = of_lab(lab, GATE), of_lab(lab, BEHIND)
+    jump = Jump(gate.address, 22, "root", gate.host_key)
+    ports = "\\n".join(f"Port {port}" for port in (22, *PORTS))
+    lab.ssh(GATE, f"echo 'MaxStartups 3' > {CONFIG}; {RESTART}")
+    lab.ssh(BEHIND, f"printf '{ports}\\nMaxStartups 200' > {CONFIG}; {RESTART}")
+    yield [replace(node, name=f"node-{port}", port=port, jump=jump) for port in PORTS]
+    for name in (GATE, BEHIND):
+        lab.ssh(name, f"rm -f {CONFIG}; {RESTART}")
+
+
+@pytest.fixture
+def executor(tmp_path: Path) -> Iterator[AnsibleExecutor]:
+    made = AnsibleExecutor(tmp_path / "execute", warm=False, handshakes=3)
+    made.open()
+    yield made
+    made.stop()
+    assert mentioning(tmp_path) == []
+
+
+@pytest.mark.lab
+def test_no_more_knock_at_a_jump_host_than_it_lets_in(
+    executor: AnsibleExecutor, behind: list[Target]
+) -> None:
+    """After a power cut all connections are new: each of twenty nodes behind one door answers."""
+    seen = executor.observe(behind)
+    assert {name: one.message for name, one in seen.items()} == {one.name: "" for one in behind}
+    assert {one.status for one in seen.values()} == {Status.OK}
+
+
+@pytest.mark.lab
+def test_runs_that_overlap_share_the_door(executor: AnsibleExecutor, behind: list[Target]) -> None:
+    """Two runs of Ansible and a look, begun at the same time, all for nodes not reached before."""
+    answers: queue.SimpleQueue[dict[str, Observation]] = queue.SimpleQueue()
+    threads = [
+        threading.Thread(target=lambda ask=ask, some=some: answers.put(ask(some)))
+        for ask, some in (
+            (executor.inspect, behind[:4]),
+            (executor.inspect, behind[4:8]),
+            (executor.observe, behind[8:]),
+        )
+    ]
+    for thread in threads:
+        thread.start()
+    told = {name: one for _ in threads for name, one in answers.get().items()}
+    assert {name for name, one in told.items() if one.status is not Status.OK} == set()
+    assert len(told) == len(behind)
+
+
+@pytest.mark.lab
+def test_a_call_apart_reaches_its_node_while_the_shared_connection_hangs(
+    lab: Lab, executor: AnsibleExecutor
+) -> None:
+    """What stops a call that is at work must not queue behind it."""
+    node, ended = of_lab(lab, "depot-1"), queue.SimpleQueue[Result]()
+    assert executor.observe([node])["depot-1"].status is Status.OK
+    words = ["pgrep", "-f", f"^ssh: {executor._folders.control}/"]
+    masters = subprocess.run(words, capture_output=True, text=True, check=True)
+    shared = [int(pid) for pid in masters.stdout.split()]
+    arguments = {"deployment": str(uuid.uuid4()), "force": True}
+    call = Call("off", Kind.DELETE, node, arguments, 60, apart=True)
+    for pid in shared:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        executor.start([call], lambda _: None, ended.put)
+        assert ended.get(timeout=60).status is Status.OK
+    finally:
+        for pid in shared:
+            os.kill(pid, signal.SIGCONT)
+
+
+@pytest.fixture
+def silent() -> Iterator[int]:
+    """A port where somebody listens and never says a word, as a machine that hangs."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(64)
+        yield int(listener.getsockname()[1])
+
+
+def test_the_end_is_not_held_by_a_look_at_dead_nodes(
+    executor: AnsibleExecutor, silent: int, tmp_path: Path
+) -> None:
+    """However many are still to be asked: nothing begins after the end, and nothing is left."""
+    key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIG5xLh6Av0QCP3dVSMwtjGvgA3fW0HTgELOhnSDiDrgj"
+    (tmp_path / "id").touch(mode=0o600)
+    nodes = [
+        Target(f"node-{number}", "127.0.0.1", silent, f"user{number}", str(tmp_path / "id"), key)
+        for number in range(60)
+    ]
+    seen: queue.SimpleQueue[dict[str, Observation]] = queue.SimpleQueue()
+    look = threading.Thread(target=lambda: seen.put(executor.observe(nodes)))
+    look.start()
+    eventually(lambda: len(mentioning(tmp_path)) >= 20, 20, "no ssh is seen")
+    executor.stop()
+    told = seen.get(timeout=5)
+    look.join(5)
+    assert mentioning(tmp_path) == []
+    assert {one.data["error"]["code"] for one in told.values()} == {"stopped"}
+    assert len(told) == len(nodes)
