@@ -83,6 +83,7 @@ def build(
         tick_trouble=lambda: work.reconciler.trouble,
         git=lambda: told(work.watch.last),
         trouble=line.trouble if line else lambda: "",
+        log=work.journal.read,
         instruments=ground.instruments,
     )
     deliveries = webhook.Deliveries()

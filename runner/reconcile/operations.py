@@ -77,7 +77,7 @@ class Operations:
             free, overtaken = endings.make_way(tx, steps)
             begun = [self._begin(tx, step) for step in free]
         for identifier in overtaken:
-            self._sent.pop(identifier, None)
+            self._patience.pop(identifier, None)
             self._executor.cancel(identifier)
         self._send(begun, nodes)
         return len(begun)

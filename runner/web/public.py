@@ -7,9 +7,11 @@ import hashlib
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
+from uuid import UUID
 
 from flask import Blueprint, Flask, Response, jsonify, render_template
 
+from margrave.errors import NotFound
 from margrave.secret import Secret
 from runner.web import problems
 from runner.web.access import allow
@@ -63,6 +65,14 @@ def create_app(status: Status, token: Secret | None, *doors: Blueprint) -> Flask
     def whole_status() -> Response:
         allow(token)
         return jsonify(status.value())
+
+    @app.get("/operations/<uuid:operation>/log")
+    def log(operation: UUID) -> Response:
+        allow(token)
+        said = status.log(str(operation))
+        if not said:
+            raise NotFound(f"no log of an operation {operation} is kept")
+        return Response(said, content_type="text/plain; charset=utf-8")
 
     @app.get("/")
     def page() -> Response:

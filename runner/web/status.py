@@ -44,6 +44,7 @@ class Status:
     tick_trouble: Callable[[], str] = str  # why the last tick failed; empty when it did not
     git: Callable[[], Mapping[str, Any]] = _at_rest
     trouble: Callable[[], str] = str  # why the controller is not reached; empty when it is
+    log: Callable[[str], str] = lambda _: ""  # what an operation said, as far as it is kept
     instruments: Instruments = field(default_factory=Instruments)
 
     def value(self) -> dict[str, Any]:
