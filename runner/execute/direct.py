@@ -19,7 +19,10 @@ class Direct:
     """Runs short commands as root; nothing comes back from a node that does not answer in time."""
 
     def __init__(
-        self, folders: Folders, environment: Mapping[str, str], proxy: Callable[[Target], str]
+        self,
+        folders: Folders,
+        environment: Mapping[str, str],
+        proxy: Callable[[Target, Path | None], str],
     ) -> None:
         self._folders = folders
         self._proxy = proxy
@@ -43,9 +46,9 @@ class Direct:
         root = "sh -c" if node.user == "root" else "sudo -n sh -c"
         return [*self.options(node), f"{root} {shlex.quote(script)}"]
 
-    def options(self, node: Target, *, apart: bool = False) -> list[str]:
-        """ssh with everything but what to do there."""
-        proxy = self._proxy(node)
+    def options(self, node: Target, *, apart: bool = False, mark: Path | None = None) -> list[str]:
+        """ssh with everything but what to do there; a jump host that lets it in makes the mark."""
+        proxy = self._proxy(node, mark)
         way = ["-o", f"ProxyCommand={proxy}"] if proxy else []
         path = self.master(node, apart=apart)
         return [

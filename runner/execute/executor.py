@@ -205,11 +205,11 @@ class AnsibleExecutor:
     def _apart(self, node: Target) -> str:
         return str(self._direct.master(node, apart=True))
 
-    def _proxy(self, node: Target) -> str:
+    def _proxy(self, node: Target, mark: Path | None = None) -> str:
         """The command that leads to a node behind a jump host; empty for all others."""
         if node.jump is None:
             return ""
-        return proxy_command(node.jump, node.key, self._folders, self._connect_timeout)
+        return proxy_command(node.jump, node.key, self._folders, self._connect_timeout, mark)
 
     def _forget(self, keys: Iterable[str]) -> None:
         for key in keys:

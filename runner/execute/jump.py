@@ -7,13 +7,19 @@ and with whatever host key it shows.
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 
 from runner.execute.folders import Folders
 from runner.ports import Jump
 
 
-def proxy_command(jump: Jump, key: str, folders: Folders, connect_timeout: int) -> str:
-    """What ssh runs to have a line to the node: %h and %p are the node's, filled in by ssh."""
+def proxy_command(
+    jump: Jump, key: str, folders: Folders, connect_timeout: int, mark: Path | None = None
+) -> str:
+    """What ssh runs to have a line to the node: %h and %p are the node's, filled in by ssh.
+
+    The mark is made when the jump host has let it in, whatever becomes of the way behind it.
+    """
     options = {
         "UserKnownHostsFile": f'"{folders.known_hosts}"',
         "GlobalKnownHostsFile": "/dev/null",
@@ -27,6 +33,8 @@ def proxy_command(jump: Jump, key: str, folders: Folders, connect_timeout: int) 
         "ControlMaster": "no",
         "ControlPath": "none",
     }
+    if mark is not None:
+        options |= {"PermitLocalCommand": "yes", "LocalCommand": shlex.join(["touch", str(mark)])}
     words = ["ssh", "-F", "/dev/null"]
     for name, value in options.items():
         words += ["-o", f"{name}={value}"]

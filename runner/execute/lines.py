@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
@@ -19,12 +20,13 @@ from typing import Final, Protocol
 from runner.execute.errand import Errand
 from runner.ports import Target
 
-# Who has not come in by then waits for a node that is silent, and no longer at a door.
+# A node that is reached without a jump host has its door for itself: who has not come in by then
+# waits for a node that is silent, and holds no place for which others wait.
 AT_THE_DOOR: Final = 3.0
+# How often is looked whether a jump host has let somebody in: ssh tells it by a file.
+GLANCE: Final = 0.02
 # Two that waited for the same place do not knock in the same moment.
 JITTER: Final = 0.05
-# When for so long nobody of a run has come in, the rest of it is for Ansible to find out about.
-PATIENCE: Final = 5.0
 # Beyond ssh's own time-out, for what comes after it: keys, the login, a slow jump host.
 LOGIN: Final = 20.0
 UNREACHABLE: Final = 255  # ssh's own status, whatever the command would have said
@@ -34,8 +36,8 @@ NOBODY: Final = "nothing came back: the connection timed out"
 class Ways(Protocol):
     """How ssh reaches a node, in words, and where the connection that is shared lies."""
 
-    def options(self, node: Target, *, apart: bool = False) -> list[str]:
-        """ssh with everything but what to do there."""
+    def options(self, node: Target, *, apart: bool = False, mark: Path | None = None) -> list[str]:
+        """ssh with everything but what to do there; a jump host that lets it in makes the mark."""
 
     def master(self, node: Target, *, apart: bool = False) -> Path:
         """The socket of the connection; it is there as long as that is open."""
@@ -51,6 +53,9 @@ class Lines:
         # No variable of the runner's own; ssh needs none but where to look for itself.
         self._environment = {name: environment[name] for name in ("PATH", "HOME", "LC_ALL")}
         self._timeout = timeout
+        # When nothing is heard of any for so long, Ansible may find out about the rest. Longer than
+        # ssh's own time-out: what Ansible opens does not stop at the door.
+        self._patience = timeout + AT_THE_DOOR
         self._at_once = doors  # newcomers at each jump host
         self._direct = direct  # newcomers at nodes that are reached without one
         self._doors: dict[object, threading.Semaphore] = {}
@@ -81,7 +86,7 @@ class Lines:
         pool.shutdown(wait=False)
         ended: set[Future[str]] = set()
         while len(ended) < len(asked):
-            done, _ = wait(asked.keys() - ended, PATIENCE, FIRST_COMPLETED)
+            done, _ = wait(asked.keys() - ended, self._patience, FIRST_COMPLETED)
             if not done:
                 break
             ended |= done
@@ -104,11 +109,13 @@ class Lines:
             leave()
 
     def _connect(self, node: Target, *, apart: bool, leave: Callable[[], None]) -> str:
+        mark = self._ways.master(node, apart=apart).with_suffix(".in")
         with self._lock:
             if self._stopped.is_set():
                 return NOBODY
+            mark.unlink(missing_ok=True)
             process = subprocess.Popen(
-                [*self._ways.options(node, apart=apart), "true"],
+                [*self._ways.options(node, apart=apart, mark=mark), "true"],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
@@ -116,8 +123,7 @@ class Lines:
                 start_new_session=True,
             )
         with process:
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(AT_THE_DOOR)
+            self._until_in(process, mark if node.jump else None)
             leave()
             try:
                 if process.wait(self._timeout + LOGIN) != UNREACHABLE:
@@ -129,6 +135,18 @@ class Lines:
             with suppress(subprocess.TimeoutExpired):  # what led there may hold the other end
                 _, said = process.communicate(timeout=AT_THE_DOOR)
             return said.decode("utf-8", "replace").strip() or NOBODY
+
+    def _until_in(self, process: subprocess.Popen[bytes], mark: Path | None) -> None:
+        """Return when it is in; or when it has failed, or takes longer than anybody at a door."""
+        if mark is None:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(AT_THE_DOOR)
+            return
+        end = time.monotonic() + self._timeout + LOGIN
+        while process.poll() is None and not mark.exists() and time.monotonic() < end:
+            if self._stopped.wait(GLANCE):
+                break
+        mark.unlink(missing_ok=True)
 
     def _door(self, node: Target) -> threading.Semaphore:
         jump = node.jump

@@ -71,6 +71,7 @@ def pair(lab: Lab, tmp_path: Path) -> Iterator[Pair]:
             runner.process.send_signal(signal.SIGCONT)
             runner.kill(signal.SIGTERM)
     clean(lab, NODE)
+    assert (made.first.masters(), made.second.masters()) == ([], [])
 
 
 def stands(runner: RunnerProcess, *words: str) -> bool:
@@ -87,11 +88,11 @@ def test_a_runner_that_slept_with_a_call_in_hand_yields_when_it_wakes(pair: Pair
     eventually(lambda: stands(first, "INSTALLED", "succeeded", "1.0.0"), LIMIT)
     pair.want("1.2.0", first)  # never healthy: the call is at work for long
 
-    def waits_for_health() -> bool:
+    def is_at_work() -> bool:
         told = pair.lab.ssh(NODE, f"cat {JOURNAL}", check=False).stdout
-        return bool(told) and json.loads(told)["phase"] == "health"
+        return bool(told) and json.loads(told)["phase"] == "switch"
 
-    eventually(waits_for_health, LIMIT, "the call does not come to waiting for health")
+    eventually(is_at_work, LIMIT, "the call does not come to its switch")
     assert first.process is not None
     first.process.send_signal(signal.SIGSTOP)
     pair.want("1.1.0")

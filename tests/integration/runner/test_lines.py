@@ -87,8 +87,8 @@ def test_runs_that_overlap_share_the_door(executor: AnsibleExecutor, behind: lis
     for thread in threads:
         thread.start()
     told = {name: one for _ in threads for name, one in answers.get().items()}
-    assert {name for name, one in told.items() if one.status is not Status.OK} == set()
-    assert len(told) == len(behind)
+    wrong = {name: one.message for name, one in told.items() if one.status is not Status.OK}
+    assert (wrong, len(told)) == ({}, len(behind))
 
 
 @pytest.mark.lab

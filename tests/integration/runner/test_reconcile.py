@@ -227,8 +227,6 @@ def test_another_runners_mark_makes_this_one_stand_down(running: World) -> None:
     assert running.versions()["harbor-2"] == "1.0.0"
 
 
-<<<<<<< HEAD
-=======
 def test_the_log_of_an_operation_is_read_at_the_site(running: World) -> None:
     """From the page that lists it; without the token from this machine alone."""
     client = running.runner.public.test_client()
@@ -241,26 +239,6 @@ def test_the_log_of_an_operation_is_read_at_the_site(running: World) -> None:
     assert client.get(f"/operations/{operation}/log", environ_base=far).status_code == 401
 
 
-def test_a_lock_holds_everything_back(running: World) -> None:
-    """An operator at the site can stop it, and let it go on."""
-    desk = running.runner.admin.test_client()
-    answer = desk.post("/lock", json={"owner": "eva", "reason": "inventory"})
-    assert answer.get_json()["locked"]["reason"] == "inventory"
-    running.repository.deploy("1.1.0")
-    running.repository.push()
-    running.settle()
-    assert set(running.versions().values()) == {"1.0.0"}
-    waiting = running.placements()["harbor-1"].waiting
-    assert waiting is not None and (waiting["for"], waiting["detail"]) == (
-        "lock",
-        "inventory (eva)",
-    )
-    desk.post("/unlock")
-    running.settle()
-    assert set(running.versions().values()) == {"1.1.0"}
-
-
->>>>>>> de5b5cf (The runner's page leads to what an operation said, and shows nodes again)
 def test_a_site_without_git_goes_on(running: World) -> None:
     """What was verified last is kept, so drift is healed although the repository is gone."""
     running.restart()
