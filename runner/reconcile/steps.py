@@ -108,7 +108,8 @@ def observe(tick: Tick) -> Outcome:
 def plan(tick: Tick) -> Outcome:
     """Decide, as a pure function of what is known at this moment.
 
-    While nothing is known to be wanted, nothing is decided: it is not the same as nothing wanted.
+    Without a verified state nothing is known of what is wanted: that is not "nothing is wanted",
+    by which everything that runs would be taken off.
     """
     if tick.desired is None:
         return Done()

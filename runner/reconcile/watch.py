@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from base64 import b64decode, b64encode
+from typing import Final
 
 from margrave.errors import MargraveError
 from margrave.lifecycle import Kind
@@ -15,6 +16,8 @@ from runner.source import Desired, Halted, Source
 from runner.store import Store, Transaction, desired, operations, outbox, site
 from runner.store.resources import moment, site_resource
 from runner.store.values import Snapshot
+
+_UNREAD_CURE: Final = "mend it and push, or go back to the version of Margrave that took it"
 
 
 class Watch:
@@ -29,7 +32,9 @@ class Watch:
         self._source = source
         self._looking = threading.Lock()
         self.last: Outcome = Waiting("Git was not asked yet")
-        self._newest = self._desired = self._restore()
+        self._desired: Desired | None = None
+        self._newest = self._restore()
+        self.take_up()
 
     def newest(self) -> Desired | None:
         """What was verified last; the next tick takes it up."""
@@ -40,8 +45,12 @@ class Watch:
         return self._desired
 
     def take_up(self) -> Desired | None:
-        """Go on with the newest state; what is desired from now on."""
-        self._desired = self._newest
+        """Go on with the newest state; what is desired from now on.
+
+        None while nothing is known, or not all of it can be read: then nothing may be begun.
+        """
+        if self._newest is not None and not self._newest.unread:
+            self._desired = self._newest
         return self._desired
 
     def look(self, *, hinted: bool) -> Outcome:
@@ -104,11 +113,10 @@ class Watch:
             return None
         texts = dict(kept.documents)
         secrets = {path: b64decode(one) for path, one in kept.secrets.items()}
-        try:
-            return self._source.restore(kept.commit, kept.tree, texts, kept.site_document, secrets)
-        except Halted as error:
-            self.last = self._halt(error)
-            return None
+        found = self._source.restore(kept.commit, kept.tree, texts, kept.site_document, secrets)
+        if found.unread:
+            self.last = self._halt(Halted(found.commit, found.unread, _UNREAD_CURE))
+        return found
 
 
 def _components_in_use(tx: Transaction) -> frozenset[str]:

@@ -60,15 +60,13 @@ class Source:
     ) -> Desired:
         """What was verified before a restart, from the store's copy; needs no network.
 
-        Halted when this version finds wrong what the one before it took: what it cannot read is
-        not gone from Git.
+        Another version verified it, maybe. What this one cannot read is told in `unread`: a
+        document that is left out must never look like one that was removed.
         """
         deployments, site, findings = subtree.read_documents(texts, own, self._site)
-        if findings:
-            raise Halted(commit, "; ".join(str(one) for one in findings), "mend it and push")
-        return Desired(
-            commit, tree, deployments, site, self._components.folder, texts, own, secrets
-        )
+        unread = "; ".join(str(one) for one in findings)
+        folder = self._components.folder
+        return Desired(commit, tree, deployments, site, folder, texts, own, secrets, unread)
 
     def keep_components(self, others: Iterable[str], *states: Desired | None) -> None:
         """Remove the components that are neither among the others nor named by these states."""
@@ -90,7 +88,7 @@ class Source:
             self._signatures.check(head)
         tree = self._clone.commit(head).tree
         wanted = subtree.subtree_id(tree, self._site)
-        if last is not None and last.tree == wanted and self._has_components(last):
+        if last is not None and last.tree == wanted and self._is_whole(last):
             self._clone.mark_verified(head)
             return replace(last, commit=head)
         texts, own, findings = subtree.read_texts(tree, self._site)
@@ -133,8 +131,10 @@ class Source:
             f"margrave site accept {self._site} --commit {head}, if that is meant",
         )
 
-    def _has_components(self, desired: Desired) -> bool:
-        return all(self._components.has(name) for name in _components_of(desired))
+    def _is_whole(self, desired: Desired) -> bool:
+        """Whether nothing of it has to be read again."""
+        names = _components_of(desired)
+        return not desired.unread and all(self._components.has(name) for name in names)
 
     def _take_components(self, desired: Desired, tree: git.Tree) -> None:
         for name in _components_of(desired):
