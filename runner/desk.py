@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from margrave.errors import Conflict
 from margrave.lifecycle import Outcome, State
-from runner.outbox.sender import append_snapshot
+from runner.outbox.snapshot import append_snapshot
 from runner.ports import Onboarding
 from runner.reconcile.claims import NOT_OURS
 from runner.reconcile.commands import forget_placements

@@ -18,6 +18,7 @@ _SECONDS: Final = 15.0
 # The stream says something at least every so often, or it is dead.
 _STREAM_SILENCE: Final = 60.0
 _GZIP_FROM: Final = 4096
+_STREAM: Final = "text/event-stream"
 
 
 class Expected(Conflict):
@@ -52,11 +53,11 @@ class Controller:
             told = _json(answer)
             if isinstance(told.get("expected"), int):
                 raise Expected(told["expected"])
-        return int(_json(_checked(answer))["ack"])
+        return int(_told(answer, "ack", int)["ack"])
 
     def heartbeat(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Say that we live; what the head is, and which commands wait."""
-        return _json(_checked(self._post("heartbeat", body, compress=False)))
+        return _told(self._post("heartbeat", body, compress=False), "time", str)
 
     @contextmanager
     def stream(self) -> Iterator[Iterator[tuple[str, str]]]:
@@ -64,9 +65,10 @@ class Controller:
         timeout = httpx.Timeout(_SECONDS, read=_STREAM_SILENCE)
         opened = self._client.stream("GET", f"{self._base}/stream", timeout=timeout)
         with _translated(self._base), opened as answer:
-            if answer.is_error:
+            if not answer.is_success:
                 answer.read()
-            _checked(answer)
+            if not _checked(answer).headers.get("content-type", "").startswith(_STREAM):
+                raise _foreign(answer)
             yield parse_events(answer.iter_lines())
 
     def close(self) -> None:
@@ -110,8 +112,10 @@ def _translated(where: str) -> Iterator[None]:
 
 
 def _checked(answer: httpx.Response) -> httpx.Response:
-    if not answer.is_error:
+    if answer.is_success:
         return answer
+    if not answer.is_error:
+        raise _foreign(answer)
     told = _json(answer)
     message = f"{answer.request.url}: {answer.status_code} {told.get('detail') or ''}".strip()
     if answer.status_code in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
@@ -119,6 +123,22 @@ def _checked(answer: httpx.Response) -> httpx.Response:
     if answer.status_code >= httpx.codes.INTERNAL_SERVER_ERROR:
         raise Unreachable(message, "look at the controller's log")
     raise MargraveError(message, "controller and runner may be too many versions apart")
+
+
+def _told(answer: httpx.Response, key: str, kind: type) -> dict[str, Any]:
+    """What the controller says; Unreachable when another one answers in its place."""
+    value = _json(_checked(answer))
+    if not isinstance(value.get(key), kind) or isinstance(value[key], bool):
+        raise _foreign(answer)
+    return value
+
+
+def _foreign(answer: httpx.Response) -> Unreachable:
+    """A sign-in page of the network, a proxy's greeting, a redirect: friendly, and not ours."""
+    return Unreachable(
+        f"{answer.request.url}: {answer.status_code}, but not as a controller answers",
+        "check controller.url, and what stands between: a proxy or a sign-in page",
+    )
 
 
 def _json(answer: httpx.Response) -> dict[str, Any]:

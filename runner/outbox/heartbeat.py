@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from margrave.errors import MargraveError
-from runner.outbox.sender import PROTOCOL
+from runner.outbox.bodies import PROTOCOL
+from runner.outbox.trouble import trouble_of
 from runner.ports import NodeStatus
 from runner.store import Store, nodes, site
 from runner.store.resources import moment
@@ -47,8 +48,11 @@ class Heart:
         except MargraveError as error:
             if not self.trouble:
                 _log.warning("no heartbeat reaches the controller: %s", error)
-            self.trouble = str(error)
+            self.trouble = trouble_of(error)
             return
+        except Exception as error:
+            self.trouble = trouble_of(error)
+            raise  # whoever lets it beat again and again logs it
         self.trouble = ""
         self._hear_of_epoch(answer.get("epoch"))
         head = answer.get("head")

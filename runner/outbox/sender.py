@@ -8,14 +8,15 @@ from typing import Any, Final, Protocol
 
 from margrave.errors import MargraveError
 from runner.outbox.backoff import Backoff
+from runner.outbox.bodies import body
 from runner.outbox.client import Expected
-from runner.store import Store, Transaction, nodes, outbox, placements, site
-from runner.store.resources import moment, node_resource, placement_resource, site_resource
+from runner.outbox.snapshot import append_snapshot
+from runner.outbox.trouble import trouble_of
+from runner.store import Store, Transaction, outbox, site
 from runner.store.values import OutboxRow
 
 _log = logging.getLogger(__name__)
 
-PROTOCOL: Final = 1
 _BATCH: Final = 500
 _REST: Final = 60.0
 
@@ -55,12 +56,20 @@ class Sender:
                 while not self._stopping.is_set() and self.send_some():
                     backoff.succeeded()
                 self.trouble, rest = "", _REST
-            except MargraveError as error:
-                if not self.trouble:
-                    _log.warning("reports wait: %s", error)
-                self.trouble, rest = str(error), 0.0
+            except Exception as error:  # noqa: BLE001 - without this thread nothing is told again
+                self._note(error)
+                rest = 0.0
                 # New events must not shorten the pause: the other side is in trouble, too.
                 self._stopping.wait(backoff.failed())
+
+    def _note(self, error: Exception) -> None:
+        """Trouble is told of once: the first time, or when it is another one."""
+        told = trouble_of(error)
+        if not isinstance(error, MargraveError) and told != self.trouble:
+            _log.error("reports wait: %s", told, exc_info=error)
+        elif not self.trouble:
+            _log.warning("reports wait: %s", told)
+        self.trouble = told
 
     def send_some(self) -> bool:
         """Deliver one batch; whether there was one."""
@@ -70,7 +79,7 @@ class Sender:
         if not rows:
             return False
         try:
-            ack = self._reports.report(_body(runner, rows))
+            ack = self._reports.report(body(runner, rows))
         except Expected as error:
             self._go_to(rows[0].epoch, error.number, rows)
             return True
@@ -97,32 +106,9 @@ class Sender:
                 _begin_anew(tx, after=0)
 
 
-def append_snapshot(tx: Transaction) -> None:
-    """Everything as it stands, as one event."""
-    data = {
-        "placements": [placement_resource(one) for one in placements.newest(tx)],
-        "nodes": [node_resource(one) for one in nodes.all_nodes(tx)],
-        "site": site_resource(site.site_state(tx)),
-    }
-    outbox.append(tx, "snapshot", data)
-
-
 def _begin_anew(tx: Transaction, after: int) -> None:
     """Say everything at once instead of step by step, with a number that was never used."""
     if after > site.identity_of(tx).report_seq:
         site.skip_reports(tx, after)
     outbox.drop_waiting(tx)
     append_snapshot(tx)
-
-
-def _body(runner: str, rows: tuple[OutboxRow, ...]) -> dict[str, Any]:
-    return {
-        "protocol": PROTOCOL,
-        "runner": runner,
-        "epoch": rows[0].epoch,
-        "first_seq": rows[0].seq,
-        "events": [
-            {"seq": one.seq, "at": moment(one.at), "kind": one.kind, "data": dict(one.data)}
-            for one in rows
-        ],
-    }

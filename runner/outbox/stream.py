@@ -46,6 +46,10 @@ class Stream:
                     self._listen(events)
             except MargraveError as error:
                 _log.debug("the stream of hints broke: %s", error)
+            except Exception:  # noqa: BLE001 - nobody would start it a second time
+                # Closed under its hands when the runner ends. Else told: hints are a help only.
+                if not self._stopping.is_set():
+                    _log.exception("the stream of hints failed; it is taken up again")
             self._stopping.wait(backoff.failed())
 
     def stop(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -107,8 +107,3 @@ def forget_before(tx: Transaction, moment: datetime) -> int:
 def drop_waiting(tx: Transaction) -> None:
     """Forget what waits: a snapshot that follows says it all."""
     tx.connection.execute(delete(outbox).where(outbox.c.acked_at.is_(None)))
-
-
-def kinds(rows: Sequence[OutboxRow]) -> list[dict[str, Any]]:
-    """The events as they travel."""
-    return [{"seq": r.seq, "at": r.at, "kind": r.kind, "data": dict(r.data)} for r in rows]

@@ -26,6 +26,8 @@ class Server(ThreadingHTTPServer):
         self.came: list[tuple[str, dict[str, str], Any]] = []
         self.answers: list[tuple[int, dict[str, Any]]] = []
         self.stream = b""
+        self.stream_type = "text/event-stream"
+        self.portal: tuple[int, bytes] | None = None  # answers in the controller's place
 
     @property
     def url(self) -> str:
@@ -45,12 +47,15 @@ class Handler(BaseHTTPRequestHandler):
         if headers.get("content-encoding") == "gzip":
             data = gzip.decompress(data)
         self.server.came.append((self.path, headers, json.loads(data)))
+        if self.server.portal:
+            self._send(*self.server.portal, "text/html")
+            return
         status, body = self.server.answers.pop(0)
         self._send(status, json.dumps(body).encode(), "application/json")
 
     def do_GET(self) -> None:
         """The stream, which ends."""
-        self._send(200, self.server.stream, "text/event-stream")
+        self._send(200, self.server.stream, self.server.stream_type)
 
     def log_message(self, *_: object) -> None:
         """Tests are quiet."""
@@ -137,3 +142,31 @@ def test_the_stream_hands_hints_on_until_it_ends(server: Server, controller: Con
     server.stream = b": beat\n\nevent: revision\ndata: {}\n\nevent: command\ndata: {}\n\n"
     with controller.stream() as events:
         assert [event for event, _ in events] == ["revision", "command"]
+
+
+@pytest.mark.parametrize(
+    "portal",
+    [
+        (200, b"<html>Welcome to the guests' network</html>"),
+        (200, b'{"status": "ok"}'),
+        (200, b'{"ack": true, "time": 7}'),
+        (200, b"[]"),
+        (204, b""),
+        (302, b""),
+    ],
+)
+def test_who_answers_in_the_controllers_place_is_not_believed(
+    server: Server, controller: Controller, portal: tuple[int, bytes]
+) -> None:
+    """A sign-in page or a proxy's greeting delivers nothing, and is told as trouble."""
+    server.portal = portal
+    for ask in (controller.report, controller.heartbeat):
+        with pytest.raises(Unreachable, match="not as a controller answers"):
+            ask({"events": []})
+
+
+def test_a_page_is_no_stream(server: Server, controller: Controller) -> None:
+    """It would end at once, and each time all would be asked anew."""
+    server.stream, server.stream_type = b"<html></html>", "text/html"
+    with pytest.raises(Unreachable, match="not as a controller answers"), controller.stream():
+        pass
