@@ -8,15 +8,13 @@ import logging
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Any
 
 import click
 
 from margrave import durations
 from runner import settings
-from runner.socket_client import ask
-
-SOCKET: Final = "runner.sock"
+from runner.socket_client import SOCKET, ask
 
 config_option = click.option(
     "--config", metavar="FILE", help="The configuration; ./margrave.toml when left out."
@@ -158,5 +156,6 @@ def _tell(found: Mapping[str, Any]) -> None:
         )
     for one in found["placements"]:
         told = f"{one['state']} {one['outcome']} {one['version'] or ''}".rstrip()
+        told += " when last seen" if one["freshness"] == "unknown" else ""
         waits = f", waits for {one['waiting']['for']}" if one["waiting"] else ""
         click.echo(f"{one['name']} on {one['node']}: {told}{waits}")

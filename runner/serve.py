@@ -21,13 +21,15 @@ from runner import app
 from runner.execute import AnsibleExecutor
 from runner.notify import Systemd
 from runner.settings import RunnerSettings
+from runner.socket_client import SOCKET
 from runner.tls_server import TlsServer
+from runner.web.problems import BODY_LIMIT
 
 _log = logging.getLogger(__name__)
 
-SOCKET: Final = "runner.sock"
 _LOCK: Final = "runner.lock"
 _GRACE: Final = 5.0
+_ABOVE: Final = 64 * 1024
 _SOCKET_PATH_LIMIT: Final = 107  # of a UNIX socket on Linux
 
 
@@ -128,7 +130,14 @@ def _outside(application: Flask, settings: RunnerSettings) -> Any:
 
 def _server(application: Flask, **options: Any) -> Any:
     return create_server(
-        application, threads=8, ident="margrave", clear_untrusted_proxy_headers=False, **options
+        application,
+        threads=8,
+        ident="margrave",
+        clear_untrusted_proxy_headers=False,
+        # It takes a body in whole before anybody is asked whether it is wanted. A little above
+        # the limit, so that who is a little above it still gets the door's own words.
+        max_request_body_size=BODY_LIMIT + _ABOVE,
+        **options,
     )
 
 

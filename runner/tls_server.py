@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from margrave.sections import Tls
 
 _SECONDS: Final = 30.0
-_AT_ONCE: Final = 64
+AT_ONCE: Final = 64
+_PATIENCE: Final = 1.0
 
 
 class TlsServer(ThreadingMixIn, WSGIServer):
@@ -36,7 +37,7 @@ class TlsServer(ThreadingMixIn, WSGIServer):
         self.base_environ["HTTPS"] = "on"
         self.set_app(application)
         self._context = context(tls)
-        self._free = threading.BoundedSemaphore(_AT_ONCE)
+        self._free = threading.BoundedSemaphore(AT_ONCE)
 
     def run(self) -> None:
         """Until closed."""
@@ -47,9 +48,25 @@ class TlsServer(ThreadingMixIn, WSGIServer):
         self.shutdown()
         self.server_close()
 
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """A thread of its own for each connection, while there are few enough of them.
+
+        Whoever comes when all are taken waits a moment for one, unaccepted connections behind it
+        in the kernel's queue, and is turned away then: a thread costs memory before it asks for
+        anything.
+        """
+        if not self._free.acquire(timeout=_PATIENCE):
+            self.shutdown_request(request)
+            return
+        try:
+            super().process_request(request, client_address)
+        except BaseException:
+            self._free.release()
+            raise
+
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         """The handshake, then the request; a client that fails at the first gets no answer."""
-        with self._free:
+        try:
             request.settimeout(_SECONDS)
             try:
                 secured = self._context.wrap_socket(request, server_side=True)
@@ -57,6 +74,8 @@ class TlsServer(ThreadingMixIn, WSGIServer):
                 self.shutdown_request(request)
                 return
             super().process_request_thread(secured, client_address)
+        finally:
+            self._free.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that breaks off is no event."""

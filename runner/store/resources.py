@@ -19,7 +19,7 @@ def moment(value: datetime | None) -> str | None:
 
 
 def placement_resource(one: Placement) -> dict[str, Any]:
-    """A placement with all of its fields."""
+    """A placement with all of its fields but its freshness, which is its node's."""
     return {
         "deployment": one.deployment,
         "name": one.name,
@@ -28,7 +28,6 @@ def placement_resource(one: Placement) -> dict[str, Any]:
         "incarnation": one.incarnation,
         "state": one.state.value,
         "outcome": one.outcome.value,
-        "freshness": "fresh",
         "revision": one.revision,
         "version": one.version,
         "wanted_revision": one.wanted_revision,

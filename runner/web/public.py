@@ -29,7 +29,7 @@ th { font-weight: 600; border-bottom: 1px solid GrayText; }
 td { border-bottom: 1px solid color-mix(in srgb, GrayText 25%, transparent); }
 [role=alert] { border-left: 4px solid #c0392b; padding: .3rem .8rem; }
 .good { color: light-dark(#1b7f3b, #6fd38f); } .bad { color: light-dark(#b3261e, #ff8a80); }
-.odd { color: light-dark(#8a5a00, #f0c060); }
+.odd { color: light-dark(#8a5a00, #f0c060); } .past { color: light-dark(#5f6368, #a9adb3); }
 """
 _POLICY: Final = (
     "default-src 'none'; img-src data:; style-src 'sha256-"
@@ -41,6 +41,7 @@ _POLICY: Final = (
 def create_app(status: Status, token: Secret | None, *doors: Blueprint) -> Flask:
     """Health is open to all; what tells more needs the token, or to come from this machine."""
     app = Flask("runner", template_folder="web/templates")
+    app.add_template_filter(_clock, "clock")
     problems.install(app)
     for door in doors:
         app.register_blueprint(door)
@@ -77,13 +78,15 @@ def create_app(status: Status, token: Secret | None, *doors: Blueprint) -> Flask
     @app.get("/")
     def page() -> Response:
         allow(token)
+        value = status.value()
         text = render_template(
             "status.html",
-            s=status.value(),
+            s=value,
             ready=status.readiness(),
             now=f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC",
             style=_STYLE,
             tone=_tone,
+            names={one["deployment"]: one["name"] for one in value["placements"]},
         )
         answer = Response(text)
         answer.headers["Content-Security-Policy"] = _POLICY
@@ -94,8 +97,18 @@ def create_app(status: Status, token: Secret | None, *doors: Blueprint) -> Flask
     return app
 
 
+def _clock(moment: str | None) -> str:
+    """A time as it travels, as a person reads it; the page says that all of them are UTC."""
+    return moment[:19].replace("T", " ") if moment else "never"
+
+
 def _tone(placement: Mapping[str, Any]) -> str:
-    """The colour that stands beside the word: green only for what was wanted and runs."""
+    """The colour that stands beside the word: green only for what was wanted and runs.
+
+    Of a node that is silent only the past is known: grey, whatever it was.
+    """
+    if placement["freshness"] == "unknown":
+        return "past"
     if placement["state"] == "FAILED":
         return "bad"
     fine = placement["state"] == "INSTALLED" and placement["outcome"] == "succeeded"

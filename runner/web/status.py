@@ -53,14 +53,18 @@ class Status:
             who, held = site.identity_of(tx), site.site_state(tx)
             known, placed = nodes.all_nodes(tx), placements.newest(tx)
             waiting, latest = outbox.count_waiting(tx), operations.latest(tx, _LATEST)
+        statuses = {one.name: self.node_status(one) for one in known}
         return {
             "site": {"name": self.site, **site_resource(held)},
             "runner": {"id": who.runner, "epoch": who.epoch, "version": __version__},
             "git": dict(self.git()),
             "controller": {"trouble": self.trouble(), "reports_waiting": waiting},
             "last_tick": moment(self.last_tick()),
-            "nodes": [node_resource(one) | {"status": self.node_status(one)} for one in known],
-            "placements": [placement_resource(one) for one in placed],
+            "nodes": [node_resource(one) | {"status": statuses[one.name]} for one in known],
+            "placements": [
+                placement_resource(one) | {"freshness": _freshness(statuses.get(one.node))}
+                for one in placed
+            ],
             "operations": [operation_resource(one) for one in latest],
         }
 
@@ -144,6 +148,11 @@ def _of_ticks(last: datetime | None, broken: str, *, late: bool) -> str:
     if broken:
         return f"the last one failed: {broken}"
     return f"the last one was at {moment(last)}" if late else ""
+
+
+def _freshness(status: NodeStatus | None) -> str:
+    """What a silent node runs is not known, only what it ran."""
+    return "fresh" if status is NodeStatus.ACTIVE else "unknown"
 
 
 def _tight(free: int) -> bool:
