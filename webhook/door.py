@@ -38,24 +38,25 @@ class _Door:
         """Those that are followed at this moment."""
         return self.followed()
 
-    def take(self, came: Delivery) -> tuple[HTTPStatus, dict[str, str]]:
+    def take(self, came: Delivery, forge: Forge | None) -> tuple[HTTPStatus, dict[str, str]]:
         """Status and body of the answer; raises Turned for what is not let in."""
-        forge = self._who(came)
+        forge = self._proven(came, forge)
         payload = _payload(came.body)
         event = forge.event(came, payload)
         if event == "ping":
             return HTTPStatus.OK, {"status": "pong"}
         if event != "push":
             return _ignored(f'"{event}" is not a push')
-        return self._hand_on(_push(forge, came, payload, self), came.at)
+        # An id that is not signed is anybody's to choose: a recorded body is known by itself then.
+        known_by = "" if forge.signs_id(came) else hashlib.sha256(came.body).hexdigest()
+        return self._hand_on(_push(forge, came, payload, self), came.at, known_by)
 
-    def _who(self, came: Delivery) -> Forge:
+    def _proven(self, came: Delivery, forge: Forge | None) -> Forge:
         """The forge that sent it, its signature checked before a byte of the body is read."""
         keys = [one.reveal().encode() for one in self.secrets() if one]
         if not keys:
             words = "no webhook secret is set here"
             raise Turned(HTTPStatus.UNAUTHORIZED, words, "set hooks.secrets")
-        forge = next((one for one in FORGES if one.recognised(came)), None)
         if forge is None:
             words = "no forge's signature is there"
             raise Turned(HTTPStatus.UNAUTHORIZED, words, "set a secret for the webhook there")
@@ -65,15 +66,16 @@ class _Door:
             raise Turned(HTTPStatus.UNAUTHORIZED, words, cure)
         return forge
 
-    def _hand_on(self, push: Push, at: float) -> tuple[HTTPStatus, dict[str, str]]:
+    def _hand_on(self, push: Push, at: float, known_by: str) -> tuple[HTTPStatus, dict[str, str]]:
         if push.branch != self.branch:
             return _ignored(f'"{push.ref}" is not the branch {self.branch}')
         if push.deletes:
             return _ignored(f"the branch {self.branch} was deleted")
         if names_one_of([push.repository], self.repositories) is None:
             return _ignored("another repository")
-        if not self.deliveries.take(push, at):
-            return HTTPStatus.ACCEPTED, {"status": "duplicate", "id": push.delivery}
+        before = self.deliveries.take(push, at, known_by)
+        if before is not None:
+            return HTTPStatus.ACCEPTED, {"status": "duplicate", "id": before}
         try:
             self.sink(push)
         except BaseException:
@@ -108,8 +110,9 @@ def door(
         whose = "unknown"
         try:
             came = _delivery(inside.now())
-            whose = next((one.name for one in FORGES if one.recognised(came)), whose)
-            status, body = inside.take(came)
+            forge = next((one for one in FORGES if one.recognised(came)), None)
+            whose = forge.name if forge else whose
+            status, body = inside.take(came, forge)
         except Turned as turned:
             count(whose, "refused")
             return answer(turned)

@@ -48,6 +48,8 @@ class Forge:
     event: Callable[[Delivery, Mapping[str, Any]], str]  # "push", "ping", or anything else
     delivery: Callable[[Delivery, Mapping[str, Any]], str]  # its id; empty when it has none
     read: Callable[[Mapping[str, Any]], Told]
+    # Whether id and time are under the signature. Most forges sign the body alone.
+    signs_id: Callable[[Delivery], bool] = lambda _: False
 
 
 def text(value: object) -> str:

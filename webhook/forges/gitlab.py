@@ -46,4 +46,5 @@ GITLAB: Final = Forge(
         or came.header("X-Gitlab-Event-UUID")
     ),
     read=_read,
+    signs_id=lambda came: bool(came.header("webhook-signature")),
 )

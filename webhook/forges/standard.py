@@ -57,4 +57,5 @@ STANDARD: Final = Forge(
     event=_event,
     delivery=lambda came, _: came.header("webhook-id"),
     read=_read,
+    signs_id=lambda _: True,
 )

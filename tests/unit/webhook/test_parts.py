@@ -61,9 +61,12 @@ def test_the_memory_of_repeats_is_bounded() -> None:
     """The oldest id is forgotten when the memory is full."""
     deliveries = Deliveries(limit=2)
     pushes = [Push("github", "", "refs/heads/main", "1" * 40, one) for one in "abca"]
-    assert [deliveries.take(one, 0.0) for one in pushes] == [True, True, True, True]
+    assert [deliveries.take(one, 0.0, f"body {one.delivery}") for one in pushes] == [None] * 4
     assert deliveries.find("b") is None
-    assert not deliveries.take(pushes[2], 1.0)
+    assert deliveries.take(pushes[2], 1.0) == "c"
+    # The body is forgotten with its id: what is no longer remembered may come again.
+    assert deliveries.take(pushes[1], 1.0, "body a") == "a"
+    assert deliveries.take(pushes[1], 1.0, "body b") is None
 
 
 def test_a_branch_is_a_ref_below_heads() -> None:
