@@ -25,11 +25,6 @@ class Sealed:
         self._lock = threading.Lock()
         self._opened: tuple[Mapping[str, bytes], dict[str, str]] = ({}, {})
 
-    @property
-    def usable(self) -> bool:
-        """Whether there is a key at all."""
-        return self._keys is not None
-
     def secrets(self, files: Mapping[str, bytes]) -> Mapping[str, str]:
         """Every secret by its name, or Refused with the first file that cannot be opened."""
         if self._keys is None:

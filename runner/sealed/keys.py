@@ -29,10 +29,6 @@ class Keys:
                 "encrypt it to this site's recipient (age-keygen -y shows it)",
             ) from error
 
-    def check(self) -> None:
-        """Refused when the file is no key file."""
-        self._identities()
-
     def _identities(self) -> Sequence[pyrage.x25519.Identity]:
         # Read each time: a key that was added counts at once, and none is kept in memory.
         try:

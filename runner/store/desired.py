@@ -1,6 +1,8 @@
-"""The last two verified states of the site's subtree: what a site without Git lives on."""
+"""The last verified state of the site's subtree: what a site without Git lives on."""
 
 from __future__ import annotations
+
+from typing import Final
 
 from sqlalchemy import delete, select, update
 
@@ -8,12 +10,12 @@ from runner.store.engine import Transaction
 from runner.store.schema import desired
 from runner.store.values import Snapshot
 
-CURRENT, PREVIOUS = 0, 1
+_CURRENT: Final = 0  # earlier versions kept an older state beside it
 
 
-def load(tx: Transaction, age: int = CURRENT) -> Snapshot | None:
-    """The state that was verified last (or the one before it), or None."""
-    row = tx.connection.execute(select(desired).where(desired.c.age == age)).one_or_none()
+def load(tx: Transaction) -> Snapshot | None:
+    """The state that was verified last, or None."""
+    row = tx.connection.execute(select(desired).where(desired.c.age == _CURRENT)).one_or_none()
     if row is None:
         return None
     found = row._mapping
@@ -22,18 +24,17 @@ def load(tx: Transaction, age: int = CURRENT) -> Snapshot | None:
 
 
 def save(tx: Transaction, snapshot: Snapshot) -> None:
-    """Keep a verified state; what was current becomes previous when the subtree differs."""
+    """Keep a verified state; only its commit is written while the subtree stays as it was."""
     current = load(tx)
     if current is not None and current.tree == snapshot.tree:
         tx.connection.execute(
-            update(desired).where(desired.c.age == CURRENT).values(commit=snapshot.commit)
+            update(desired).where(desired.c.age == _CURRENT).values(commit=snapshot.commit)
         )
         return
-    tx.connection.execute(delete(desired).where(desired.c.age == PREVIOUS))
-    tx.connection.execute(update(desired).values(age=PREVIOUS))
+    tx.connection.execute(delete(desired))
     tx.connection.execute(
         desired.insert().values(
-            age=CURRENT,
+            age=_CURRENT,
             commit=snapshot.commit,
             tree=snapshot.tree,
             documents=dict(snapshot.documents),

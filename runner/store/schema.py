@@ -58,7 +58,7 @@ site = Table(
     CheckConstraint("id = 1", name="one_row"),
 )
 
-# The last two verified subtrees of this site: current (0) and previous (1).
+# The last verified subtree of this site, at age 0.
 desired = Table(
     "desired",
     metadata,
