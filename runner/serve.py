@@ -105,7 +105,7 @@ def _run(runner: app.Runner, settings: RunnerSettings, signals: int) -> None:
 def _servers(runner: app.Runner, settings: RunnerSettings) -> Iterator[None]:
     path = settings.state.dir / SOCKET
     outside = _outside(runner.public, settings)
-    inside = _server(runner.admin, sockets=[_bind_socket(path)])
+    inside = server(runner.admin, sockets=[_bind_socket(path)])
     servers = (outside, inside)
     threads = [threading.Thread(target=one.run, daemon=True) for one in servers]
     for thread in threads:
@@ -121,14 +121,15 @@ def _servers(runner: app.Runner, settings: RunnerSettings) -> Iterator[None]:
 def _outside(application: Flask, settings: RunnerSettings) -> Any:
     listener = _bind(settings.http.bind)
     if settings.http.tls.cert is None:
-        return _server(application, sockets=[listener])
+        return server(application, sockets=[listener])
     try:
         return TlsServer(application, listener, settings.http.tls)
     except OSError as error:
         raise Refused(f"http.tls: {error}", "check certificate, key and client_ca") from error
 
 
-def _server(application: Flask, **options: Any) -> Any:
+def server(application: Flask, **options: Any) -> Any:
+    """A server for it, which is still to be run."""
     return create_server(
         application,
         threads=8,

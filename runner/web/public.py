@@ -27,6 +27,7 @@ table { border-collapse: collapse; width: 100%; display: block; overflow-x: auto
 th, td { text-align: left; padding: .3rem .9rem .3rem 0; vertical-align: top; }
 th { font-weight: 600; border-bottom: 1px solid GrayText; }
 td { border-bottom: 1px solid color-mix(in srgb, GrayText 25%, transparent); }
+td:last-child { min-width: 14rem; }
 [role=alert] { border-left: 4px solid #c0392b; padding: .3rem .8rem; }
 .good { color: light-dark(#1b7f3b, #6fd38f); } .bad { color: light-dark(#b3261e, #ff8a80); }
 .odd { color: light-dark(#8a5a00, #f0c060); } .past { color: light-dark(#5f6368, #a9adb3); }

@@ -19,7 +19,8 @@ from cryptography.x509.oid import NameOID
 from flask import Flask
 
 from margrave.sections import Tls
-from runner.tls_server import TlsServer
+from runner.tls_server import AT_ONCE, TlsServer
+from tests.support.waiting import eventually
 
 
 @pytest.fixture
@@ -67,6 +68,22 @@ def test_https_answers_and_a_silent_client_holds_nobody(url: str, tls: Tls) -> N
     with socket.create_connection(("127.0.0.1", port)):
         answer = httpx.get(url + "/healthz", verify=trust)
     assert answer.json() == {"status": "ok"}
+
+
+def test_more_clients_than_are_served_at_once_take_no_threads(url: str, tls: Tls) -> None:
+    """Hundreds that say nothing cost what is set aside for them; the next one is served again."""
+    port = int(url.rpartition(":")[2])
+    before = threading.active_count()
+    silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(2 * AT_ONCE)]
+    eventually(lambda: threading.active_count() >= before + AT_ONCE)
+    # Those beyond are turned away, one after the other, without a thread of their own.
+    silent[AT_ONCE].settimeout(30)
+    assert silent[AT_ONCE].recv(1) == b""
+    assert threading.active_count() <= before + AT_ONCE
+    for one in silent:
+        one.close()
+    trust = ssl.create_default_context(cafile=str(tls.cert))
+    assert httpx.get(url + "/healthz", verify=trust, timeout=60).status_code == 200
 
 
 def test_plain_http_gets_no_answer(url: str) -> None:

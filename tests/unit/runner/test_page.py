@@ -101,7 +101,10 @@ def test_the_page_shows_placements_and_operations_in_every_state(
         operations.add(tx, operation(99, "0123456789ab", OperationState.FAILED))
     page = client.get("/")
     assert page.status_code == 200
-    for text in (*State, *OperationState, "app-0", "never got healthy → mend it", "01234567"):
+    shown = set(State) - {State.DELETED}
+    assert "DELETED" not in page.text
+    assert "1 was taken off." in page.text
+    for text in (*shown, *OperationState, "app-0", "never got healthy → mend it", "01234567"):
         assert text in page.text
     assert "waits for window until 2026-01-03 00:00:00: opens then" in page.text
     assert "differs: web missing; db stopped" in page.text
