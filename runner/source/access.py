@@ -31,7 +31,7 @@ class Access:
     ca_file: str = ""
 
     def environment(self) -> dict[str, str]:
-        """The whole environment of a git process."""
+        """What a git process is given; its own tokens the runner has forgotten by then."""
         values = {name: os.environ[name] for name in _KEPT if name in os.environ}
         values |= {
             "GIT_TERMINAL_PROMPT": "0",
@@ -65,6 +65,8 @@ class Access:
 
     def _ssh(self) -> str:
         words = ["ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"]
+        # As http.lowSpeedTime above: a line that is dead is noticed in half a minute.
+        words += ["-o", "ServerAliveInterval=10", "-o", "ServerAliveCountMax=3"]
         if self.ssh_key:
             words += ["-i", self.ssh_key, "-o", "IdentitiesOnly=yes"]
         if self.known_hosts:

@@ -1,6 +1,7 @@
 """The bare clone of the deployments repository in the state folder.
 
-Everything in it can be had again from the remote: whatever is wrong with it, it is made anew.
+Everything in it can be had again from the remote: when it is broken it is made anew. It is kept
+when only the line is: over a thin one a fetch is dear.
 """
 
 from __future__ import annotations
@@ -22,7 +23,11 @@ __all__ = ["BROKEN", "Access", "Clone"]
 _HEAD: Final = "refs/remotes/origin/head"
 # Keeps the commit that was verified last from being tidied away after a force-push.
 _VERIFIED: Final = "refs/margrave/verified"
-_SECONDS: Final = 120
+_ANSWER_SECONDS: Final = 120  # for a line or two of text
+# A fetch takes as long as the line needs; what stands still is ended by the transport (access.py).
+# This is for what neither moves nor ends, as a server that hangs behind a connection that lives.
+_FETCH_SECONDS: Final = 6 * 3600
+_NO_PART: Final = "shallow"  # in what Git says where the remote cannot give a part of the history
 # What reading a damaged clone raises: Git's own words, missing objects, truncated files.
 BROKEN: Final = (git.GitError, git.exc.ODBError, ValueError, KeyError, OSError)
 
@@ -34,6 +39,7 @@ class Clone:
         self._folder = folder
         self._access = access
         self._opened: git.Repo | None = None
+        self._found_sound = False
 
     def remote_head(self) -> str | None:
         """The branch's commit at the remote, or None when there is no such branch."""
@@ -47,26 +53,31 @@ class Clone:
         Without `history` a new clone begins at the newest commit, where the remote can do that.
         """
         try:
-            self._fetch(self._depth(history=history))
+            self._bring(history=history)
         except BROKEN as error:
-            self._fetch_anew(error)
+            self._mend(error)
+            try:
+                self._bring(history=history)
+            except BROKEN as again:
+                raise self._unreachable(again) from again
+        self._found_sound = False
         return self.repository.commit(_HEAD).hexsha
 
     def commit(self, name: str) -> git.Commit:
         """A commit that has been fetched."""
         return self.repository.commit(name)
 
-    def holds(self, commit: str) -> bool:
-        """Whether the commit is here."""
-        return self._status("cat-file", "-e", f"{commit}^{{commit}}") == 0
-
     def leads_to(self, older: str, newer: str) -> bool:
         """Whether the newer commit has the older one in its history; BROKEN if none can tell."""
         if older == newer or self._is_ancestor(older, newer):
             return True
-        if self._is_shallow() and not self.holds(older):
+        if self._is_shallow() and not self._is_ancestor(older, _VERIFIED):
             # A clone that was made anew begins at its newest commit: the rest is asked for now.
-            self._fetch(("--unshallow",))
+            # That the older commit is here says nothing: it may be left from a fetch that broke off.
+            try:
+                self._fetch(("--unshallow",))
+            except BROKEN as error:
+                raise self._unreachable(error) from error
             if self._is_ancestor(older, newer):
                 return True
         # A clone with a hole must not pass for a history that was rewritten.
@@ -108,11 +119,27 @@ class Clone:
         try:
             self.repository.git.gc("--quiet")
         except BROKEN:
-            # A clone that cannot be packed is of no use: it is made anew by the next fetch.
-            self.discard()
+            # For want of room, maybe: then it is as good as it was.
+            if not self.is_sound():
+                self.discard()
+
+    def is_sound(self) -> bool:
+        """Whether all that it should hold is there and whole. Reads everything, so ask seldom."""
+        if not self._found_sound:
+            self.close()
+            try:
+                # Not the way that makes a new clone where it finds none.
+                opened = git.Repo(self._folder)
+                opened.git.update_environment(**self._access.environment())
+                opened.git.execute(["git", "fsck", "--no-dangling", "--no-progress"])
+            except BROKEN:
+                return False
+            self._found_sound = True
+        return self._found_sound
 
     def discard(self) -> None:
         """Throw the clone away; the next fetch makes it anew."""
+        self._found_sound = False
         self.close()
         self._remove()
 
@@ -152,26 +179,44 @@ class Clone:
     def _is_shallow(self) -> bool:
         return (self._folder / "shallow").exists()
 
+    def _bring(self, *, history: bool) -> None:
+        depth = self._depth(history=history)
+        try:
+            self._fetch(depth)
+        except git.GitCommandError as error:
+            if not depth or _NO_PART not in str(error.stderr):
+                raise
+            self._fetch()
+
     def _fetch(self, depth: Sequence[str] = ()) -> None:
         refspec = f"+refs/heads/{self._access.branch}:{_HEAD}"
         self.repository.git.fetch(
             "--quiet", "--no-tags", "--no-write-fetch-head", *depth, "--", self._access.remote,
             refspec,
-            kill_after_timeout=_SECONDS,
+            kill_after_timeout=_FETCH_SECONDS,
         )  # fmt: skip
         self.repository.commit(_HEAD).tree.binsha  # noqa: B018 - reads the objects it needs
 
-    def _fetch_anew(self, cause: Exception) -> None:
-        """After a failed fetch: when the remote does answer, it is the clone that is broken."""
+    def _mend(self, cause: Exception) -> None:
+        """After a failed fetch: put the clone right, or Unreachable where it is not at fault."""
         if self.remote_head() is None:
             raise Unreachable(
                 f"{self._access.remote}: has no branch {self._access.branch}", "push it"
             ) from cause
+        if self._sweep():
+            return
+        if self.is_sound():
+            raise self._unreachable(cause) from cause
         self.discard()
-        try:
-            self._fetch()  # whole: not every remote gives a part
-        except BROKEN as error:
-            raise self._unreachable(error) from error
+
+    def _sweep(self) -> bool:
+        """Remove what a killed git left: nobody else works here. Whether a lock was among it."""
+        for path in (self._folder / "objects").rglob("tmp_*"):
+            path.unlink(missing_ok=True)
+        locks = list(self._folder.rglob("*.lock"))
+        for path in locks:
+            path.unlink(missing_ok=True)
+        return bool(locks)
 
     def _local(self, *words: str, istream: int | None = None) -> str:
         """Ask the clone alone; git.GitError when it is broken."""
@@ -183,7 +228,7 @@ class Clone:
                 runner.execute(
                     ["git", *words],
                     env=self._access.environment(),
-                    kill_after_timeout=_SECONDS,
+                    kill_after_timeout=_ANSWER_SECONDS,
                 )
             )
         except git.GitError as error:

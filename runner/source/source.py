@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from typing import Final
 
 import git
 
@@ -14,6 +15,8 @@ from runner.source.clone import BROKEN, Clone
 from runner.source.components import Components
 from runner.source.desired import Desired, Halted
 from runner.source.signatures import Signatures
+
+_MACHINE: Final = "look at the disk and the rights of the state folder"
 
 
 class Source:
@@ -46,7 +49,8 @@ class Source:
         try:
             return self._verify(head, last, accepted)
         except BROKEN as error:
-            # What was fetched cannot be read: the clone is broken, and the next tick makes it anew.
+            if self._clone.is_sound():
+                raise MargraveError(f"{head[:12]} cannot be taken: {error}", _MACHINE) from error
             self._clone.discard()
             raise MargraveError(f"the clone cannot be read: {error}", "it is made anew") from error
 

@@ -3,38 +3,14 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from margrave import digest
-from margrave.errors import MargraveError, Unreachable
 from margrave.secret import Secret
-from runner.source import Access, Clone, Components, Desired, Halted, Source
+from runner.source import Access, Desired, Halted, Source
 from tests.support.repository import STOREFRONT, Repository
-
-
-@pytest.fixture
-def repository(tmp_path: Path) -> Repository:
-    """A repository with storefront 1.0.0 for harbor."""
-    made = Repository(tmp_path)
-    made.deploy("1.0.0")
-    made.push()
-    return made
-
-
-@pytest.fixture
-def source(tmp_path: Path, repository: Repository) -> Source:
-    """Harbor's view of it."""
-    return make_source(tmp_path, repository)
-
-
-def make_source(base: Path, repository: Repository, **options: str) -> Source:
-    """A source with a clone and components below a folder."""
-    clone = Clone(base / "state/source.git", Access(str(repository.bare)))
-    return Source("harbor", clone, Components(base / "state/components"), **options)
 
 
 def test_documents_and_components_are_there(source: Source, repository: Repository) -> None:
@@ -188,152 +164,6 @@ def test_rewritten_history_halts_until_it_is_accepted(
     with pytest.raises(Halted, match="history was rewritten"):
         source.fetch(before, None)
     assert source.fetch(before, commit).commit == commit
-
-
-def rot(folder: Path) -> None:
-    """Every object is something else."""
-    for path in (folder / "objects").rglob("*"):
-        if path.is_file():
-            path.chmod(0o644)
-            path.write_bytes(b"rot")
-
-
-def cut(folder: Path) -> None:
-    """The disk was full, or the power went: files are there and short."""
-    for path in (folder / "objects").rglob("*"):
-        if path.is_file():
-            path.chmod(0o644)
-            path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-
-
-def hollow(folder: Path) -> None:
-    """References are there, objects are not."""
-    shutil.rmtree(folder / "objects")
-    (folder / "objects").mkdir()
-
-
-def headless(folder: Path) -> None:
-    """A clone that was begun and never got its HEAD."""
-    (folder / "HEAD").unlink()
-
-
-def empty_reference(folder: Path) -> None:
-    """A reference that was being written."""
-    (folder / "refs/remotes/origin/head").write_text("")
-
-
-def locked(folder: Path) -> None:
-    """A git that was killed left its locks."""
-    for name in ("refs/remotes/origin/head.lock", "packed-refs.lock", "shallow.lock"):
-        (folder / name).write_text("")
-
-
-def not_a_clone(folder: Path) -> None:
-    """Somebody put a file there."""
-    shutil.rmtree(folder)
-    folder.write_text("")
-
-
-DAMAGES = [rot, cut, hollow, headless, empty_reference, locked, not_a_clone]
-
-
-@pytest.mark.parametrize("damage", DAMAGES)
-@pytest.mark.parametrize("moved", [False, True], ids=["the same commit", "a newer commit"])
-@pytest.mark.parametrize("running", [False, True], ids=["at start", "while it runs"])
-def test_a_broken_clone_is_made_again(
-    repository: Repository,
-    tmp_path: Path,
-    damage: Callable[[Path], None],
-    moved: bool,
-    running: bool,
-) -> None:
-    """Everything in the clone can be had again: at the latest the second look heals it."""
-    source = make_source(tmp_path, repository)
-    before = source.fetch(None, None)
-    damage(tmp_path / "state/source.git")
-    if moved:
-        repository.deploy("1.1.0", number=1)
-    commit = repository.push()
-    if not running:
-        source.close()
-        source = make_source(tmp_path, repository)
-    try:
-        found = source.fetch(before, None)
-    except MargraveError as error:
-        assert not isinstance(error, (Halted, Unreachable)), error
-        found = source.fetch(before, None)
-    assert (found.commit, found.deployments[0].version) == (
-        commit,
-        "1.1.0" if moved else "1.0.0",
-    )
-    source.close()
-
-
-def commits_in(folder: Path) -> int:
-    """How many commits a clone knows."""
-    words = ["git", "rev-list", "--count", "refs/remotes/origin/head"]
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=True)
-    return int(done.stdout)
-
-
-def test_a_new_clone_begins_at_the_newest_commit(repository: Repository, tmp_path: Path) -> None:
-    """Years of history are not fetched; what comes later is followed from there."""
-    for number in range(5):
-        repository.write("README.md", str(number))
-        repository.push()
-    source = make_source(tmp_path, repository)
-    first = source.fetch(None, None)
-    assert commits_in(tmp_path / "state/source.git") == 1
-    repository.push()
-    repository.push()
-    second = source.fetch(first, None)
-    assert second.commit != first.commit
-    assert commits_in(tmp_path / "state/source.git") == 3
-    source.tidy()
-    repository.push()
-    third = source.fetch(second, None)
-    repository.rewrite()
-    with pytest.raises(Halted, match="history was rewritten"):
-        source.fetch(third, None)
-
-
-def test_a_clone_made_anew_knows_what_it_followed(repository: Repository, tmp_path: Path) -> None:
-    """A site that lost its clone asks for the history once, and does not call it rewritten."""
-    first = make_source(tmp_path, repository).fetch(None, None)
-    for _ in range(3):
-        commit = repository.push()
-    shutil.rmtree(tmp_path / "state/source.git")
-    assert make_source(tmp_path, repository).fetch(first, None).commit == commit
-    shutil.rmtree(tmp_path / "state/source.git")
-    rewritten = repository.rewrite()
-    last = make_source(tmp_path, repository)
-    assert last.fetch(first, None).commit == rewritten  # what was followed is still in it
-
-
-def test_a_clone_made_anew_sees_that_history_was_rewritten(
-    repository: Repository, tmp_path: Path
-) -> None:
-    """Although the commit it followed is nowhere to be had."""
-    repository.push()
-    first = make_source(tmp_path, repository).fetch(None, None)
-    repository.rewrite()
-    shutil.rmtree(tmp_path / "state/source.git")
-    again = make_source(tmp_path, repository)
-    with pytest.raises(Halted, match="history was rewritten"):
-        again.fetch(first, None)
-    commit = repository.push()
-    assert again.fetch(first, commit).commit == commit
-
-
-def test_a_remote_that_is_away_is_unreachable_not_broken(
-    source: Source, repository: Repository, tmp_path: Path
-) -> None:
-    """The clone is not thrown away for a cut line."""
-    source.fetch(None, None)
-    repository.bare.rename(tmp_path / "elsewhere")
-    with pytest.raises(Unreachable):
-        source.fetch(None, None)
-    assert (tmp_path / "state/source.git/HEAD").is_file()
 
 
 def test_the_own_ca_counts_more_than_the_machines(monkeypatch: pytest.MonkeyPatch) -> None:
