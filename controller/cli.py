@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from margrave import settings_file
 from margrave.errors import MargraveError
 
 if TYPE_CHECKING:
@@ -67,9 +69,11 @@ def controller() -> None:
 @config_option
 def serve(config: str | None) -> None:
     """Serve until stopped."""
+    loaded = _settings(config)
+    settings_file.forget(os.environ)
     from controller.serve import serve as run
 
-    run(_settings(config))
+    run(loaded)
 
 
 @controller.command()

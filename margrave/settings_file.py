@@ -11,12 +11,13 @@ from margrave.errors import MargraveError, SettingsError
 from margrave.sections import absolute
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, MutableMapping
     from pathlib import Path
 
     from margrave.findings import Finding
 
 FILE_NAME = "margrave.toml"
+OURS = "MARGRAVE_"
 Schema = TypeVar("Schema", bound=BaseModel)
 
 
@@ -26,6 +27,16 @@ def find(explicit: str | None, here: Path) -> Path:
         return here / explicit
     own, system = here / FILE_NAME, here / "/etc/margrave" / FILE_NAME
     return own if own.is_file() or not system.is_file() else system
+
+
+def forget(environ: MutableMapping[str, str]) -> None:
+    """Take our variables out of a process's environment, once it has read them.
+
+    They hold tokens and passwords, and whatever a server starts (git, ssh, and what these start)
+    would inherit them: the library that runs git hands all of the environment on.
+    """
+    for name in [one for one in environ if one.startswith(OURS)]:
+        del environ[name]
 
 
 def load(

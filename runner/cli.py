@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import json
 import logging
+import os
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -12,7 +13,7 @@ from typing import Any
 
 import click
 
-from margrave import durations
+from margrave import durations, settings_file
 from runner import settings
 from runner.socket_client import SOCKET, ask
 
@@ -34,6 +35,9 @@ def runner() -> None:
 @click.option("--verbose", is_flag=True, help="Say more.")
 def serve(config: str | None, verbose: bool) -> None:
     """Keep the site right until stopped."""
+    # First of all: the library that runs git starts one as soon as it is imported.
+    loaded = settings.load(settings.find(config))
+    settings_file.forget(os.environ)
     # httpx has a command of its own, with a library for terminals: three megabytes that nobody asks
     # for here. It does without them where they are missing.
     sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
@@ -47,7 +51,7 @@ def serve(config: str | None, verbose: bool) -> None:
     )
     logging.getLogger("alembic").setLevel(logging.WARNING)
     logging.getLogger("httpx").setLevel(logging.WARNING)
-    run(settings.load(settings.find(config)))
+    run(loaded)
 
 
 @runner.command()
