@@ -1,6 +1,8 @@
-"""A site without its controller: what happened meanwhile arrives afterwards, in order, each once.
+"""What a runner reports, as a controller takes it in: with answers lost, and from a backup.
 
-The runner is whole, its nodes are pretended; the controller is the real one, over its own HTTP.
+Step by step in one process: the runner's nodes are pretended, its reports are sent by the test, and
+the controller's application answers without a server. The line itself, cut for real between two
+processes and a node, is in test_controller_away.py.
 """
 
 from __future__ import annotations
