@@ -45,14 +45,19 @@ class Hooks(Section):
     )
 
 
-class Registry(Section):
-    """An image registry: its name in image references, and how it is reached."""
+class RegistryLogin(Section):
+    """An image registry: its name in image references, and what opens it."""
 
     host: str = Field(description="its name in image references, with the port")
-    address: str | None = Field(None, description="where this process reaches it, if elsewhere")
     insecure: bool = Field(False, description="plain HTTP")
     username: str | None = Field(None, description="user of its login")
     password_file: Path | None = Field(None, description="file with the password")
+
+
+class Registry(RegistryLogin):
+    """A registry that this process reaches itself."""
+
+    address: str | None = Field(None, description="where this process reaches it, if elsewhere")
     ca_file: Path | None = Field(None, description="CA of its certificate, PEM")
 
 

@@ -174,12 +174,15 @@ class Executor(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class NodeRequest:
-    """A node to be onboarded, with the login that works on it today."""
+    """A node to be onboarded, with the login that works on it today.
+
+    Without a secret it is the runner's own, whose key is there from an earlier time.
+    """
 
     name: str
     address: str
     port: int = 22
-    user: str = "root"
+    user: str = ""  # root, or the runner's own remote user when the login is its own
     password: Secret | None = None
     private_key: Secret | None = None
     labels: Mapping[str, str] = field(default_factory=dict)

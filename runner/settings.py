@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 from urllib.parse import urlsplit
 
 from pydantic import Field
@@ -17,7 +17,7 @@ from margrave.sections import (
     GitAccess,
     Heartbeat,
     Hooks,
-    Registry,
+    RegistryLogin,
     Section,
     State,
     Tls,
@@ -28,6 +28,12 @@ from runner import jumps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+
+_CA_CURE: Final = (
+    "put the CA on the nodes: /etc/containers/certs.d/<host>/ca.crt for podman,"
+    " /etc/docker/certs.d/<host>/ca.crt for Docker"
+)
 
 
 class Site(Section):
@@ -131,6 +137,15 @@ class Secrets(Section):
     )
 
 
+class NodesRegistry(RegistryLogin):
+    """A registry that nodes pull from; the runner itself reaches none."""
+
+    address: str | None = Field(
+        None, description="of use to a controller; how nodes reach a host is their own to say"
+    )
+    ca_file: Path | None = Field(None, description="refused: it belongs on the nodes")
+
+
 class Policy(Section):
     """What the site's own policy may not go beyond; unset keys leave it as it is."""
 
@@ -151,7 +166,7 @@ class RunnerSettings(Section):
     http: Http = Http()
     controller: Controller = Controller()
     hooks: Hooks = Hooks()
-    registries: tuple[Registry, ...] = ()
+    registries: tuple[NodesRegistry, ...] = ()
     poll: Poll = Poll()
     drift: Drift = Drift()
     heartbeat: Heartbeat = Heartbeat()
@@ -198,6 +213,11 @@ def problems(loaded: RunnerSettings, where: str = "") -> list[Finding]:
         for number, one in enumerate(loaded.ssh.jumps)
         for word in one.networks
         if not jumps.is_network(word)
+    ]
+    findings += [
+        finding(f"/registries/{number}/ca_file", "would reach no node", _CA_CURE)
+        for number, one in enumerate(loaded.registries)
+        if one.ca_file
     ]
     key = loaded.secrets.age_key
     if key and not _is_file(key):

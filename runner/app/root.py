@@ -111,7 +111,7 @@ def build(
         work=work,
         line=line,
         public=public.create_app(status, token, *doors),
-        admin=admin.create_app(status, desk, onboarding),
+        admin=admin.create_app(status, desk, onboarding, settings.ssh.port),
     )
 
 

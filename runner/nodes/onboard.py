@@ -147,8 +147,8 @@ class Onboard:
     def _login(self, request: NodeRequest) -> Login:
         """The given login; without one, the key that an earlier onboarding has left there."""
         if request.password is None and request.private_key is None:
-            return Login(request.user, private_key=self._secret_key())
-        return Login(request.user, request.password, request.private_key)
+            return Login(request.user or self._user, private_key=self._secret_key())
+        return Login(request.user or "root", request.password, request.private_key)
 
     def _prepare(self, place: Place, opened: Session) -> None:
         python = checks.python(checks.read(opened.run(scripts.LOOK).output).get("python", ""))

@@ -20,7 +20,7 @@ def check(request: NodeRequest) -> None:
     """Refused with the rule when something in the request cannot be taken."""
     check_label(request.name, "name")
     check_place(request.address, request.port)
-    if not USER.fullmatch(request.user):
+    if request.user and not USER.fullmatch(request.user):
         raise Refused(
             f'user: "{request.user}" is not a user name', "small letters, digits, - and _"
         )

@@ -18,7 +18,7 @@ from typing import Any, Final
 from margrave.documents.deployment import Deployment
 from margrave.errors import MargraveError
 from margrave.names import is_label
-from margrave.sections import Registry
+from margrave.sections import RegistryLogin
 
 PREFIX: Final = "secret://"
 _KEY_BYTES: Final = 32
@@ -121,7 +121,7 @@ class Secrets:
 class Sensitive:
     """Adds to a call what it needs and what is stored nowhere."""
 
-    def __init__(self, kept: Secrets, registries: Sequence[Registry]) -> None:
+    def __init__(self, kept: Secrets, registries: Sequence[RegistryLogin]) -> None:
         self._kept = kept
         self._registries = registries
 
@@ -150,7 +150,7 @@ def hidden(stored: Mapping[str, Any], sent: Mapping[str, Any]) -> tuple[str, ...
     return tuple(sorted(found, key=lambda text: (-len(text), text)))
 
 
-def _of_node(registry: Registry) -> dict[str, Any]:
+def _of_node(registry: RegistryLogin) -> dict[str, Any]:
     """What a node has to know of a registry beyond its name; often nothing."""
     found: dict[str, Any] = {"host": registry.host}
     if registry.insecure:

@@ -73,7 +73,7 @@ class Clone:
             return True
         if self._is_shallow() and not self._is_ancestor(older, _VERIFIED):
             # A clone that was made anew begins at its newest commit: the rest is asked for now.
-            # That the older commit is here says nothing: it may be left from a fetch that broke off.
+            # That the older one is here says nothing: it may be left of a fetch that broke off.
             try:
                 self._fetch(("--unshallow",))
             except BROKEN as error:

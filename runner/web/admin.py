@@ -47,11 +47,11 @@ class Desk(Protocol):
         """Something was added: look at it."""
 
 
-def create_app(status: Status, desk: Desk, onboarding: Onboarding) -> Flask:
-    """The socket's application."""
+def create_app(status: Status, desk: Desk, onboarding: Onboarding, ssh_port: int = 22) -> Flask:
+    """The socket's application; `ssh_port` is a node's where a request names none."""
     app = Flask("runner.admin")
     problems.install(app)
-    _nodes(app, desk, onboarding)
+    _nodes(app, desk, onboarding, ssh_port)
 
     @app.get("/status")
     def whole_status() -> Response:
@@ -82,16 +82,16 @@ def create_app(status: Status, desk: Desk, onboarding: Onboarding) -> Flask:
     return app
 
 
-def _nodes(app: Flask, desk: Desk, onboarding: Onboarding) -> None:
+def _nodes(app: Flask, desk: Desk, onboarding: Onboarding, ssh_port: int) -> None:
     @app.post("/nodes/probe")
     def probe() -> Response:
         given = problems.body({"address", "port"}, {"address"})
-        return jsonify(host_key=onboarding.probe(str(given["address"]), _port(given)))
+        return jsonify(host_key=onboarding.probe(str(given["address"]), _port(given, ssh_port)))
 
     @app.post("/nodes")
     def add() -> tuple[Response, int]:
         given = problems.body(_NODE_KEYS, {"name", "address", "login"})
-        added = onboarding.add(node_request(given))
+        added = onboarding.add(node_request(given, ssh_port))
         desk.changed()
         return jsonify(_onboarded(added)), 201
 
@@ -107,20 +107,23 @@ def _nodes(app: Flask, desk: Desk, onboarding: Onboarding) -> None:
         return "", 204
 
 
-def node_request(given: dict[str, Any]) -> NodeRequest:
-    """The request as a value; DocumentError where it is none."""
+def node_request(given: dict[str, Any], ssh_port: int = 22) -> NodeRequest:
+    """The request as a value; DocumentError where it is none.
+
+    A login without a secret is the runner's own: its key is on the node already.
+    """
     login = given["login"]
-    if not isinstance(login, dict) or not (login.get("password") or login.get("private_key")):
-        message, cure = "holds no way to sign in", "give password or private_key"
-        raise DocumentError([Finding("/login", message, cure)])
+    if not isinstance(login, dict):
+        cure = "give user and password or private_key, or {} where the runner's key is in place"
+        raise DocumentError([Finding("/login", "is not an object", cure)])
     labels = given.get("labels") or {}
     if not isinstance(labels, dict):
         raise DocumentError([Finding("/labels", "is not an object", '{"zone": "shop"}')])
     return NodeRequest(
         name=check_label(str(given["name"]), "node"),
         address=str(given["address"]),
-        port=_port(given),
-        user=str(login.get("user") or "root"),
+        port=_port(given, ssh_port),
+        user=str(login.get("user") or ""),
         password=_secret(login.get("password")),
         private_key=_secret(login.get("private_key")),
         labels={str(key): str(value) for key, value in labels.items()},
@@ -128,8 +131,8 @@ def node_request(given: dict[str, Any]) -> NodeRequest:
     )
 
 
-def _port(given: dict[str, Any]) -> int:
-    port = given.get("port", 22)
+def _port(given: dict[str, Any], default: int) -> int:
+    port = given.get("port", default)
     if isinstance(port, bool) or not isinstance(port, int) or not 0 < port < 65536:
         raise DocumentError([Finding("/port", f"{port!r} is no port", "1 to 65535")])
     return port

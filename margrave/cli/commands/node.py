@@ -108,13 +108,18 @@ CONFIG = click.option(
 @click.argument("address")
 @click.option("--site", required=True)
 @click.option("--user", default="root", show_default=True, help="who may become root there")
-@click.option("--port", type=click.IntRange(1, 65535), default=22, show_default=True)
+@click.option(
+    "--port", type=click.IntRange(1, 65535), help="if not given, the runner's ssh.port (22)"
+)
 @click.option(
     "--identity",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="a private key that lets the user in; else a password is asked for",
 )
 @click.option("--password-stdin", is_flag=True, help="read the user's password")
+@click.option(
+    "--key-in-place", is_flag=True, help="the runner's key is on the node already: ask for nothing"
+)
 @click.option("--host-key", help="the fingerprint (SHA256:…) that the node must show")
 @labels
 @CONFIG
@@ -126,9 +131,10 @@ def add(
     address: str,
     site: str,
     user: str,
-    port: int,
+    port: int | None,
     identity: Path | None,
     password_stdin: bool,
+    key_in_place: bool,
     host_key: str | None,
     labels: tuple[tuple[str, str], ...],
     config: Path | None,
@@ -139,14 +145,16 @@ def add(
     The host key is shown first and pinned; the login given here is used this once.
     """
     runner = _runner(config, site)
+    place: dict[str, Any] = {"address": address} | ({"port": port} if port else {})
     if host_key is None:
-        host_key = str(runner.post("/nodes/probe", {"address": address, "port": port})["host_key"])
+        host_key = str(runner.post("/nodes/probe", place)["host_key"])
         confirm(f"{address} shows the host key {host_key}\nIs that the one?", yes=yes)
     body: dict[str, Any] = {
         "name": name,
-        "address": address,
-        "port": port,
-        "login": {"user": user, **_secret(user, identity, password_stdin=password_stdin)},
+        **place,
+        "login": {}
+        if key_in_place
+        else {"user": user, **_secret(user, identity, password_stdin=password_stdin)},
         "host_key": host_key,
     }
     body |= {"labels": dict(labels)} if labels else {}

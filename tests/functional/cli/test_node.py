@@ -51,12 +51,32 @@ def test_add_shows_the_host_key_first(
         {
             "name": "press-1",
             "address": "192.0.2.1",
-            "port": 22,
             "login": {"user": "root", "private_key": "PRIVATE"},
             "host_key": "SHA256:abc",
             "labels": {"zone": "shop"},
         }
     ]
+
+
+def test_a_port_is_named_where_it_is_another(run: Run, runner: FakeController, key: str) -> None:
+    """Else the runner's own configuration says which."""
+    runner.on("POST", "/nodes/probe", 200, {"host_key": "SHA256:abc"})
+    runner.on("POST", "/nodes", 201, ADDED)
+
+    assert run(*add(runner, key, "--port", "2222", "--yes")).code == 0
+
+    assert runner.sent("POST", "/nodes/probe") == [{"address": "192.0.2.1", "port": 2222}]
+    assert [one["port"] for one in runner.sent("POST", "/nodes")] == [2222]
+
+
+def test_a_node_that_has_the_runners_key_needs_no_login(run: Run, runner: FakeController) -> None:
+    """Nothing is asked for and nothing is sent: the runner comes in by itself."""
+    runner.on("POST", "/nodes", 201, ADDED)
+    words = ("node", "add", "press-1", "192.0.2.1", "--site", "harbor", "--config", runner.url)
+
+    assert run(*words, "--host-key", "SHA256:abc", "--key-in-place").code == 0
+
+    assert [one["login"] for one in runner.sent("POST", "/nodes")] == [{}]
 
 
 def test_a_known_host_key_asks_nobody(run: Run, runner: FakeController, key: str) -> None:
