@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import threading
 from base64 import b64decode, b64encode
-from typing import Final
 
 from margrave.errors import MargraveError
 from margrave.lifecycle import Kind
@@ -16,8 +15,6 @@ from runner.source import Desired, Halted, Source
 from runner.store import Store, Transaction, desired, operations, outbox, site
 from runner.store.resources import moment, site_resource
 from runner.store.values import Snapshot
-
-_UNREAD_CURE: Final = "mend it and push, or go back to the version of Margrave that took it"
 
 
 class Watch:
@@ -115,7 +112,7 @@ class Watch:
         secrets = {path: b64decode(one) for path, one in kept.secrets.items()}
         found = self._source.restore(kept.commit, kept.tree, texts, kept.site_document, secrets)
         if found.unread:
-            self.last = self._halt(Halted(found.commit, found.unread, _UNREAD_CURE))
+            self.last = self._halt(found.unread)
         return found
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 import git
 
-from margrave import digest
+from margrave import digest, folder
 from margrave.compose_files import strays
 from margrave.errors import UnsafeArchive
 
@@ -20,14 +20,21 @@ _EXECUTABLE_MODE: Final = 0o100755
 
 
 class Components:
-    """`<hex>/…` below one folder. What stands there is complete: it is renamed into place."""
+    """`<hex>/…` below one folder. What stands there is complete: it is renamed into place.
+
+    That is believed of what this process wrote. What was there before it is read once: a disk that
+    lost its power, or a person, may have left something else under the name.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._whole: set[str] = set()
 
     def has(self, name: str) -> bool:
-        """Whether this component is here already."""
-        return (self.folder / name).is_dir()
+        """Whether this component is here already, and is what its name says."""
+        if name not in self._whole and _is_whole(self.folder / name):
+            self._whole.add(name)
+        return name in self._whole
 
     def take(self, name: str, tree: git.Tree) -> None:
         """Check a component's tree against its name and write it out, or UnsafeArchive."""
@@ -42,11 +49,15 @@ class Components:
         with tempfile.TemporaryDirectory(dir=self.folder, prefix=".new-") as scratch:
             made = Path(scratch) / name
             _write(made, files)
+            shutil.rmtree(self.folder / name, ignore_errors=True)
             made.rename(self.folder / name)
+            _sync(self.folder)
+        self._whole.add(name)
 
     def keep(self, names: Iterable[str]) -> None:
         """Remove all others."""
         kept = set(names)
+        self._whole &= kept
         for path in self.folder.glob("*"):
             if path.name not in kept:
                 shutil.rmtree(path, ignore_errors=True)
@@ -82,9 +93,31 @@ def _read(tree: git.Tree) -> dict[str, digest.File]:
     return files
 
 
-def _write(folder: Path, files: dict[str, digest.File]) -> None:
+def _is_whole(path: Path) -> bool:
+    try:
+        return digest.of_files(folder.read(path)) == f"sha256:{path.name}"
+    except (OSError, UnsafeArchive):
+        return False
+
+
+def _write(made: Path, files: dict[str, digest.File]) -> None:
+    """Write them so that they are on the disk before the folder gets its name."""
     for name, file in files.items():
-        path = folder / name
+        path = made / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(file.data)
+        with path.open("wb") as opened:
+            opened.write(file.data)
+            opened.flush()
+            os.fsync(opened.fileno())
         path.chmod(0o755 if file.executable else 0o644)
+    for one in (made, *(path for path in made.rglob("*") if path.is_dir())):
+        _sync(one)
+
+
+def _sync(path: Path) -> None:
+    """A folder's names on the disk; a file's content alone is no file."""
+    opened = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)

@@ -24,7 +24,7 @@ class Desired:
     texts: dict[str, str]  # the documents as they stand in Git, by path
     site_text: str | None = None
     secrets: Mapping[str, bytes] = field(default_factory=dict)  # encrypted files by path
-    unread: str = ""  # what this version finds wrong in it, although it was verified once
+    unread: Halted | None = None  # why nothing is begun from it, although it was verified once
 
     def deployment(self, identifier: str) -> Deployment | None:
         """The document with this id, or None: it is not wanted."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -10,12 +10,14 @@ import git
 
 from margrave.documents.deployment import Deployment
 from margrave.errors import MargraveError, UnsafeArchive
+from margrave.findings import Finding
 from runner.source import subtree
 from runner.source.clone import BROKEN, Clone
 from runner.source.components import Components
 from runner.source.desired import Desired, Halted
 from runner.source.signatures import Signatures
 
+_OTHER_VERSION: Final = "mend it and push, or go back to the version of Margrave that took it"
 _MACHINE: Final = "look at the disk and the rights of the state folder"
 
 
@@ -68,9 +70,18 @@ class Source:
         document that is left out must never look like one that was removed.
         """
         deployments, site, findings = subtree.read_documents(texts, own, self._site)
-        unread = "; ".join(str(one) for one in findings)
         folder = self._components.folder
-        return Desired(commit, tree, deployments, site, folder, texts, own, secrets, unread)
+        found = Desired(commit, tree, deployments, site, folder, texts, own, secrets)
+        return replace(found, unread=self._unread(found, findings))
+
+    def _unread(self, found: Desired, findings: Sequence[Finding]) -> Halted | None:
+        if findings:
+            return Halted(found.commit, "; ".join(str(one) for one in findings), _OTHER_VERSION)
+        lost = [one for one in _components_of(found) if not self._components.has(one)]
+        if lost:
+            words = f"components/{lost[0]} is not whole in the state folder"
+            return Halted(found.commit, words, "it is taken from Git as soon as that is reached")
+        return None
 
     def keep_components(self, others: Iterable[str], *states: Desired | None) -> None:
         """Remove the components that are neither among the others nor named by these states."""

@@ -128,3 +128,21 @@ def test_a_runner_that_knows_no_state_of_git_takes_nothing_off(world: World) -> 
     world.settle()
     assert len(world.executor.calls) == 4
     assert set(world.versions().values()) == {"1.0.0"}
+
+
+def test_a_component_that_a_power_cut_left_empty_is_taken_again(world: World) -> None:
+    """Nothing of it reaches a node, and nothing is begun while it cannot be had."""
+    for file in (world.base / "state/components").rglob("compose.yaml"):
+        file.write_bytes(b"")
+    world.restart()
+    world.executor.nodes["harbor-2"].drift[STOREFRONT] = [{"what": "web is missing"}]
+    elsewhere = world.base / "elsewhere.git"
+    world.repository.bare.rename(elsewhere)
+    world.settle()
+    assert len(world.executor.calls) == 4
+    assert "is not whole in the state folder" in world.halted()
+    elsewhere.rename(world.repository.bare)
+    world.settle()
+    assert not world.halted()
+    (call,) = world.executor.calls[4:]
+    assert Path(call.arguments["components"][0]["src"], "compose.yaml").read_bytes()

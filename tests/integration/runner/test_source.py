@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -197,6 +198,28 @@ def test_components_that_nobody_names_are_removed(
     assert len(list((tmp_path / "state/components").iterdir())) == 2
     source.keep_components((), second)
     assert len(list((tmp_path / "state/components").iterdir())) == 1
+
+
+def test_a_component_is_on_the_disk_before_it_has_its_name(
+    source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A power cut leaves it whole or leaves it out: each file and folder, then the name."""
+    done: list[str] = []
+    sync, rename = os.fsync, Path.rename
+
+    def synced(number: int) -> None:
+        done.append(Path(f"/proc/self/fd/{number}").readlink().name)
+        sync(number)
+
+    def renamed(path: Path, target: Path) -> Path:
+        done.append("renamed")
+        return rename(path, target)
+
+    monkeypatch.setattr("os.fsync", synced)
+    monkeypatch.setattr(Path, "rename", renamed)
+    found = source.fetch(None, None)
+    name = str(found.deployments[0].components[0].source).split("/")[1]
+    assert done == ["compose.yaml", name, "renamed", "components"]
 
 
 def test_what_was_verified_can_be_restored_without_git(source: Source) -> None:
