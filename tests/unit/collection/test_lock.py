@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from ansible_collections.margrave.edge.plugins.module_utils._errors import ConflictError
+from ansible_collections.margrave.edge.plugins.module_utils._errors import LinkError
 from ansible_collections.margrave.edge.plugins.module_utils._fence import Fence
 from ansible_collections.margrave.edge.plugins.module_utils._lock import Lock, payload_folder
 
@@ -25,13 +25,13 @@ def test_only_one_holds_it(tmp_path: Path) -> None:
     first, second = _lock(tmp_path, 1), _lock(tmp_path, 1)
     first.acquire(ask_to_stop=False)
 
-    with pytest.raises(ConflictError) as refused:
+    with pytest.raises(LinkError) as refused:
         second.acquire(ask_to_stop=False, patience=0)
     first.release()
     second.acquire(ask_to_stop=False, patience=0)
     second.release()
 
-    assert refused.value.code == "busy"
+    assert (refused.value.kind, refused.value.code) == ("link", "busy")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -69,7 +69,7 @@ def test_a_newer_call_asks_to_stop(tmp_path: Path) -> None:
     holder.acquire(ask_to_stop=False)
     before = holder.asked_to_stop()
 
-    with pytest.raises(ConflictError):
+    with pytest.raises(LinkError):
         newer.acquire(ask_to_stop=True, patience=0)
 
     assert before is None
@@ -82,7 +82,7 @@ def test_the_wish_to_stop_ends_with_who_had_it(tmp_path: Path) -> None:
     """After the newer call had its turn nobody is asked to stop any more."""
     holder, newer = _lock(tmp_path, 5), _lock(tmp_path, 6)
     holder.acquire(ask_to_stop=False)
-    with pytest.raises(ConflictError):
+    with pytest.raises(LinkError):
         newer.acquire(ask_to_stop=True, patience=0)
     holder.release()
 

@@ -15,6 +15,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._errors import (
     ConflictError,
     DiskError,
     ImageError,
+    InternalError,
     RegistryError,
 )
 
@@ -177,5 +178,5 @@ def test_a_store_that_cannot_be_looked_at_is_told(tmp_path: Path) -> None:
         heard(b"")
 
     (tmp_path / "store").mkdir()
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(InternalError, match="No such file"):
         _fetch(Store(tmp_path / "store", pull), "registry.site/web")

@@ -46,6 +46,11 @@ options:
   request_id:
     description: The request that led to this call; noted in the journal.
     type: str
+  deadline:
+    description:
+      - Seconds after which the call ends at its next safe point, also when nobody listens any more.
+      - The next call finishes or undoes what it began. Going back and deleting end in their time.
+    type: int
 """
 
     CONTENT = r"""
@@ -90,6 +95,13 @@ options:
       - Without it such a call fails and touches none of them.
     type: bool
     default: false
+  secrets:
+    description:
+      - Texts that no answer, no journal and no log on the node may repeat.
+      - When left out, each text among O(components[].variables) and O(components[].values).
+      - One with less than four characters is not masked.
+    type: list
+    elements: str
   components:
     description: What is to run, in this order.
     type: list

@@ -10,13 +10,15 @@ Whatever an earlier call left half done, this one starts from what is there: the
 
 from __future__ import annotations
 
+import contextlib
+
 from ansible_collections.margrave.edge.plugins.module_utils import _release, _stage
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call, Observation
 from ansible_collections.margrave.edge.plugins.module_utils._driver import same_profile
 from ansible_collections.margrave.edge.plugins.module_utils._errors import (
-    ConflictError,
     EdgeError,
     InternalError,
+    translated,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._files import (
     make_folder,
@@ -91,6 +93,11 @@ def _would(call: Call, release: Release) -> None:
     """Check mode's answer for a call that would do something."""
     call.result.changed = True
     call.result.state, call.result.phase = "INSTALLED", "check"
+    _says(call, release)
+
+
+def _says(call: Call, release: Release) -> None:
+    """Say in the answer that this release runs."""
     call.result.revision, call.result.version = release.revision, release.version
     call.result.release, call.result.images = release.release, release.references()
     call.result.components = []
@@ -107,17 +114,25 @@ def switch_to(call: Call, seen: Observation, release: Release) -> None:
     call.result.changed = changed
     try:
         make_run(call, release)
-    except EdgeError as error:
-        if isinstance(error, ConflictError):
-            raise  # a newer call took over: it finishes, from the journal
+    except Exception as found:  # noqa: BLE001 - whatever it is, what ran before has to come back
+        error = translated(found)
+        if not error.ends:
+            raise error from None  # another call finishes, from the journal
         call.stoppable = False
         if not _is_current(seen, release):
             _go_back(call, seen, error)
         else:
             call.result.health = "degraded"
-        raise
+        raise error from None
     call.stoppable = False
-    _commit(call, seen, release)
+    try:
+        _commit(call, seen, release)
+    except Exception as found:  # noqa: BLE001 - a full disk as well as a defect
+        # It runs healthy: there is nothing to go back from, and the next call makes it current.
+        error = translated(found)
+        error.ends = False
+        _says(call, release)
+        raise error from None
 
 
 def _is_current(seen: Observation, release: Release) -> bool:
@@ -153,7 +168,8 @@ def tidy(call: Call) -> None:
 
 def _go_back(call: Call, seen: Observation, error: EdgeError) -> None:
     """Make what ran before run again, or, where nothing did, let nothing run."""
-    call.begin("goback", error=error.as_dict())
+    with contextlib.suppress(OSError):  # on a full disk too the old release has to run again
+        call.begin("goback", error=call.told(error))
     failed = call.result.components
     call.result.components = []
     try:
@@ -167,11 +183,11 @@ def _go_back(call: Call, seen: Observation, error: EdgeError) -> None:
             call.result.rolled_back = True
             call.result.health = "healthy"
             call.result.components = failed
-    except EdgeError as second:
+    except Exception as second:  # noqa: BLE001 - the first error is the one to answer with
         call.result.revision = call.result.version = call.result.release = None
         call.result.health = "degraded"
         call.result.components = failed
-        error.message += f"; going back failed too: {second.message}"
+        error.message += f"; going back failed too: {translated(second).message}"
 
 
 def _let_nothing_run(call: Call) -> None:

@@ -6,13 +6,18 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from ansible_collections.margrave.edge.plugins.module_utils import _driver, _release
+from ansible_collections.margrave.edge.plugins.module_utils import _driver, _masking, _release
 from ansible_collections.margrave.edge.plugins.module_utils._driver import Driver
-from ansible_collections.margrave.edge.plugins.module_utils._errors import ConflictError
+from ansible_collections.margrave.edge.plugins.module_utils._errors import (
+    ConflictError,
+    EdgeError,
+    LinkError,
+)
 from ansible_collections.margrave.edge.plugins.module_utils._journal import Journal
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Folder, Layout
 from ansible_collections.margrave.edge.plugins.module_utils._lock import Lock
@@ -46,6 +51,7 @@ class Call:
     stoppable: bool = True
     # How what runs differs from its release before anything is done, in sentences.
     differs: list[str] = field(default_factory=list)
+    began: float = field(default_factory=time.monotonic)
 
     @cached_property
     def folder(self) -> Folder:
@@ -55,7 +61,32 @@ class Call:
     @cached_property
     def programs(self) -> Programs:
         """Programs under this call's lock."""
-        return Programs(self.lock, self.safe_point)
+        return Programs(self.lock, self.safe_point, self.masked)
+
+    @cached_property
+    def _secrets(self) -> tuple[str, ...]:
+        """The call's own, and those of the releases that are here: it may go back to one."""
+        kept = _release.secrets(self.folder)
+        return _masking.ordered([*self.request.secrets, *kept])
+
+    def masked(self, text: str) -> str:
+        """Words of others without secrets."""
+        return _masking.masked(text, self._secrets) if text else text
+
+    def told(self, error: EdgeError) -> dict[str, str]:
+        """An error as it is stored and answered; what it is made of may quote a secret."""
+        told = error.as_dict()
+        return {**told, "message": self.masked(told["message"]), "cure": self.masked(told["cure"])}
+
+    def project(self, component: str) -> str:
+        """A component's name on the node: the one it has for as long as it is here."""
+        folder = self.folder
+        for name in (folder.linked("current"), *folder.kept()):
+            release = _release.load(folder, name)
+            for part in release.parts if release else ():
+                if part.name == component:
+                    return part.project
+        return self.request.project(component)
 
     @cached_property
     def driver(self) -> Driver:
@@ -86,14 +117,27 @@ class Call:
         self.result.phase = phase
 
     def safe_point(self) -> None:
-        """Stop here when a newer call waits."""
-        newer = self.lock.asked_to_stop() if self.lock and self.stoppable else None
+        """Stop here when a newer call waits, or when the call's time is over."""
+        if not self.stoppable:
+            return
+        if self.left() <= 0:
+            raise LinkError(
+                "deadline",
+                f"the call's {self.request.deadline} s are over",
+                "nothing: the next call finishes the work",
+            )
+        newer = self.lock.asked_to_stop() if self.lock else None
         if newer:
             raise ConflictError(
                 "superseded",
                 f"a newer call ({newer[0]}.{newer[1]}) took over",
                 "nothing: the newer call finishes the work",
             )
+
+    def left(self) -> float:
+        """Seconds until the call's deadline; without one, more than any call takes."""
+        limit = self.request.deadline or float("inf")
+        return self.began + limit - time.monotonic()
 
     def observe(self, closely: bool = False) -> Observation:
         """Look at the node once."""

@@ -5,6 +5,7 @@
 """The exception tree of what runs on a node; private to this collection.
 
 EdgeError               an operation ends here; the class of the error decides what the runner does
+    LinkError           time is over before anything is decided
     RegistryError       a registry is unreachable or ill
     DiskError           no space left on the node
     AuthError           a credential is refused
@@ -18,11 +19,17 @@ EdgeError               an operation ends here; the class of the error decides w
 
 from __future__ import annotations
 
+import errno
+
+FULL = (errno.ENOSPC, errno.EDQUOT)
+
 
 class EdgeError(Exception):
     """Why an operation ended, and what would help."""
 
     kind = "internal"
+    # Whether the call is over with it; else the next call finishes the work, from the journal.
+    ends = True
 
     def __init__(self, code: str, message: str, cure: str = "") -> None:
         super().__init__(message)
@@ -38,6 +45,13 @@ class EdgeError(Exception):
             "message": self.message,
             "cure": self.cure,
         }
+
+
+class LinkError(EdgeError):
+    """Time was over, for the call or for waiting: what it came to is for the next call to tell."""
+
+    kind = "link"
+    ends = False
 
 
 class RegistryError(EdgeError):
@@ -86,7 +100,32 @@ class ConflictError(EdgeError):
     """Another runner, a newer call or a person stands in the way."""
 
     kind = "conflict"
+    ends = False
 
 
 class InternalError(EdgeError):
     """A defect of this collection."""
+
+
+def translated(error: Exception) -> EdgeError:
+    """Whatever went wrong as one of ours: the one door for what others raise."""
+    if isinstance(error, EdgeError):
+        return error
+    if isinstance(error, OSError) and error.errno in FULL:
+        return DiskError("disk-full", f"{error}", "make room on the node")
+    if isinstance(error, OSError):
+        cure = "look at the node; then report this as a defect"
+        return InternalError("os", f"{error}", cure)
+    words = f"{type(error).__name__}: {error} ({_where(error)})"
+    return InternalError("defect", words, "report this as a defect, with these words")
+
+
+def _where(error: Exception) -> str:
+    """The file and the line that raised it."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return "nowhere"
+    file = trace.tb_frame.f_code.co_filename.rpartition("/")[2]
+    return f"{file}:{trace.tb_lineno}"

@@ -9,8 +9,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 
@@ -130,6 +133,40 @@ def told(layout: Layout) -> dict | None:
     records = [read_json(layout.record(name)) or {} for name in names]
     seen = [one.get("seq", 0) for one in records if one.get("epoch") == mark["epoch"]]
     return {**mark, "seq": max(seen, default=0)}
+
+
+def let_in(
+    layout: Layout,
+    deployment: str,
+    fence: Fence | None,
+    force: bool,
+    kind: str,
+    request: str | None = None,
+) -> Entry:
+    """Judge, and claim the node for a call that is let in, before any other call is judged.
+
+    Calls for other deployments have other locks: between a look at the node's mark and its writing
+    a higher epoch could come in, and would lose the node again to the lower one.
+    """
+    if fence is None:
+        return judge_stored(layout, deployment, fence, force, request)
+    with _alone(layout):
+        entry = judge_stored(layout, deployment, fence, force, request)
+        if entry is Entry.ENTER:
+            enter(layout, deployment, fence, kind, request)
+    return entry
+
+
+@contextmanager
+def _alone(layout: Layout) -> Iterator[None]:
+    """No other call of the node is judged meanwhile; the lock is a folder's, and leaves no file."""
+    make_folder(layout.records)
+    handle = os.open(layout.records, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def enter(

@@ -16,7 +16,7 @@ import os
 import signal
 import time
 
-from ansible_collections.margrave.edge.plugins.module_utils._errors import ConflictError
+from ansible_collections.margrave.edge.plugins.module_utils._errors import LinkError
 from ansible_collections.margrave.edge.plugins.module_utils._fence import Fence
 from ansible_collections.margrave.edge.plugins.module_utils._files import (
     make_folder,
@@ -24,7 +24,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._files import (
     remove_tree,
 )
 
-# Longer than any sane operation; the runner's own deadline is nearly always nearer.
+# Longer than any sane operation; the call's own deadline is nearly always nearer.
 PATIENCE = 1800.0
 PAUSE = 0.05
 
@@ -54,7 +54,8 @@ class Lock:
         while not self._try():
             self._end_orphan()
             if time.monotonic() > end:
-                raise ConflictError(
+                # No conflict: it may be this very call, made again while its first still works.
+                raise LinkError(
                     "busy",
                     "another call has been working on this deployment all the time",
                     "wait for it, or look at journal.json of the deployment on the node",

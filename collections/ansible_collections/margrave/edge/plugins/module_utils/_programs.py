@@ -7,8 +7,8 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -34,6 +34,8 @@ class Programs:
 
     lock: Lock | None = None
     safe_point: Callable[[], None] = field(default=lambda: None)
+    # Takes secrets out of what a program complains of, before anything is made of its words.
+    masked: Callable[[str], str] = field(default=lambda text: text)
 
     def run(
         self,
@@ -70,10 +72,8 @@ class Programs:
             try:
                 code = self._wait(process, limit)
             finally:
-                if process.poll() is None:
-                    process.kill()
-                    process.wait()
-            return Ran(code, _text(out), _text(err))
+                self._end(process)
+            return Ran(code, _text(out), self.masked(_text(err)))
 
     def _wait(self, process: subprocess.Popen, limit: float) -> int | None:
         if self.lock:
@@ -86,9 +86,15 @@ class Programs:
                 return None
             time.sleep(pause)
             pause = min(pause * 1.5, 0.05)
+        return process.returncode
+
+    def _end(self, process: subprocess.Popen) -> None:
+        """End what still runs with all that it has started: `docker` alone is not its plugin."""
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
         if self.lock:
             self.lock.adopt(0)
-        return process.returncode
 
 
 def find(*places: str) -> str | None:
@@ -97,7 +103,8 @@ def find(*places: str) -> str | None:
 
 
 def _scratch() -> IO[bytes]:
-    return tempfile.TemporaryFile()
+    """A file in memory: a full disk must not keep anybody from going back."""
+    return os.fdopen(os.memfd_create("margrave"), "w+b")
 
 
 def _text(file: IO[bytes]) -> str:

@@ -17,8 +17,8 @@ from ansible_collections.margrave.edge.plugins.module_utils._engine import Engin
 from ansible_collections.margrave.edge.plugins.module_utils._errors import (
     ConflictError,
     DiskError,
-    EdgeError,
     RegistryError,
+    translated,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._policy import registry_of
 
@@ -70,8 +70,8 @@ class _Work:
                 self._pull(reference)
             except _OverError:
                 return
-            except (EdgeError, OSError) as error:
-                self.errors.append(error)
+            except Exception as error:  # noqa: BLE001 - a thread that just ends would be taken for done
+                self.errors.append(translated(error))
 
     def _pull(self, reference: str) -> None:
         login = self.call.request.logins.get(registry_of(reference))

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
@@ -14,6 +15,8 @@ from ansible_collections.margrave.edge.plugins.module_utils._files import read_j
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Folder
 
 FILE = "release.json"
+# Beside the variables that hold them, and as closed; nothing that tells of a release tells this.
+SECRETS = "secrets.json"
 
 
 @dataclass
@@ -82,6 +85,24 @@ def all_of(folder: Folder) -> list[Release]:
     """All complete releases of a deployment."""
     found = (load(folder, name) for name in folder.kept())
     return [one for one in found if one is not None]
+
+
+def engine_of(folder: Folder) -> str:
+    """The engine that the deployment runs on; nothing where none is noted."""
+    names = (folder.linked("current"), *folder.kept())
+    found = (load(folder, name) for name in names)
+    return next((one.engine for one in found if one is not None and one.engine), "")
+
+
+def store_secrets(folder: str, texts: Iterable[str]) -> None:
+    """Keep which texts a release's own call said are secret."""
+    write_json(os.path.join(folder, SECRETS), {"texts": list(texts)})
+
+
+def secrets(folder: Folder) -> list[str]:
+    """What is secret in any release of the deployment that is here."""
+    found = (read_json(os.path.join(folder.release(name), SECRETS)) for name in folder.kept())
+    return [text for one in found if one for text in one.get("texts", [])]
 
 
 def incomplete(path: str) -> ConfigError:

@@ -14,6 +14,7 @@ from typing import Any
 
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
 from ansible_collections.margrave.edge.plugins.module_utils._fence import Fence
+from ansible_collections.margrave.edge.plugins.module_utils._masking import secrets_of
 
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
@@ -60,6 +61,10 @@ class Request:
     adopt: bool = False
     remove_volumes: bool = False
     to_release: str = "previous"
+    # Texts that nothing may repeat; long ones first.
+    secrets: tuple[str, ...] = ()
+    # Seconds after which the call ends by itself; 0 where nobody set any.
+    deadline: int = 0
 
     def project(self, component: str) -> str:
         """Compose's project, or Helm's release: stable over releases, and nobody else's."""
@@ -104,6 +109,8 @@ def read(params: Mapping[str, Any]) -> Request:
         adopt=bool(params.get("adopt")),
         remove_volumes=params.get("volumes") == "remove",
         to_release=to_release,
+        secrets=secrets_of(params),
+        deadline=max(0, params.get("deadline") or 0),
     )
 
 

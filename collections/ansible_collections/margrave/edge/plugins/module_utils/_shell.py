@@ -6,28 +6,27 @@
 
 from __future__ import annotations
 
-import errno
+import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.margrave.edge.plugins.module_utils import _fence, _release, _request
-from ansible_collections.margrave.edge.plugins.module_utils._call import Call
-from ansible_collections.margrave.edge.plugins.module_utils._errors import (
-    ConflictError,
-    DiskError,
-    EdgeError,
-    InternalError,
+from ansible_collections.margrave.edge.plugins.module_utils import (
+    _fence,
+    _masking,
+    _release,
+    _request,
 )
+from ansible_collections.margrave.edge.plugins.module_utils._call import Call
+from ansible_collections.margrave.edge.plugins.module_utils._errors import EdgeError, translated
 from ansible_collections.margrave.edge.plugins.module_utils._journal import DONE
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Layout
-from ansible_collections.margrave.edge.plugins.module_utils._lock import Lock
+from ansible_collections.margrave.edge.plugins.module_utils._lock import PATIENCE, Lock
 from ansible_collections.margrave.edge.plugins.module_utils._result import Result
 
 Work = Callable[[Call], None]
 # What a diff tells of a release.
 TOLD = ("version", "revision", "release")
-FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Module(AnsibleModule):
@@ -36,18 +35,33 @@ class Module(AnsibleModule):
     def _log_invocation(self) -> None:
         """Say which deployment and request it is about, where Ansible would say everything."""
         request = self.params.get("request_id") or "-"
-        self.log(f"deployment {self.params['deployment']} request {request}")
+        # A deletion takes the journal with it: that somebody insisted stays known here.
+        forced = " forced" if self.params.get("force") else ""
+        self.log(f"deployment {self.params['deployment']} request {request}{forced}")
+
+    def exit_json(self, **answer: Any) -> NoReturn:
+        """Answer without the parameters, which Ansible would repeat all."""
+        super().exit_json(**{"invocation": self._told(), **answer})
+
+    def fail_json(self, msg: str, **answer: Any) -> NoReturn:
+        """The same of a failure: Ansible itself calls this for parameters that it refuses."""
+        said = _masking.masked(str(msg), _masking.secrets_of(self.params))
+        super().fail_json(said, **{"invocation": self._told(), **answer})
+
+    def _told(self) -> dict:
+        return {"module_args": {"deployment": self.params.get("deployment")}}
 
 
 def run(kind: str, spec: dict, work: Work, more: Callable[[], dict] | None = None) -> None:
     """Do one operation and answer."""
+    # Containers enter mounted folders as users of their own, however closed the node is otherwise;
+    # what holds secrets is written with modes of its own.
+    os.umask(0o022)
     module = Module(argument_spec=spec, supports_check_mode=True)
     answer = operate(kind, module.params, module.check_mode, work, Layout(), more)
     before = answer.pop("before")
     if module._diff and answer["changed"] and before is not None:
         answer["diff"] = _diff(before, answer)
-    # Nor do they come back in the answer, where Ansible would repeat them all.
-    answer["invocation"] = {"module_args": {"deployment": module.params["deployment"]}}
     if answer["error"]:
         module.fail_json(msg=_sentence(answer), **answer)
     module.exit_json(**answer)
@@ -64,8 +78,8 @@ def operate(
     """The answer of one call; every error of ours is in it, not raised."""
     try:
         request = _request.read(params)
-    except EdgeError as error:
-        return _refused(error)
+    except Exception as error:  # noqa: BLE001 - an answer has its `error`, whatever it is
+        return _refused(translated(error).as_dict())
     call = Call(request, kind, layout, check)
     if check:
         return _work(call, work, more)
@@ -80,17 +94,13 @@ def _under_lock(call: Call, lock: Lock, work: Work, more: Callable[[], dict] | N
     request, layout = call.request, call.layout
     try:
         entry = _judge(call)
-        lock.acquire(ask_to_stop=entry is _fence.Entry.ENTER)
+        lock.acquire(entry is _fence.Entry.ENTER, min(PATIENCE, call.left()))
         # Others may have come and gone while this call waited.
-        entry = _judge(call)
+        entry = _let_in(call)
         if entry is _fence.Entry.RECORDED:
             return {**_fence.recorded_result(layout, request.deployment), "before": None}
-        if request.fence and entry is _fence.Entry.ENTER:
-            _fence.enter(layout, request.deployment, request.fence, call.kind, request.request_id)
-    except EdgeError as error:
-        return _not_let_in(call, error)
-    except OSError as error:
-        return _not_let_in(call, _translated(error))
+    except Exception as error:  # noqa: BLE001 - an answer has its `error`, whatever it is
+        return _not_let_in(call, translated(error))
     answer = _work(call, work, more)
     if request.fence:
         _remember(call, request.fence, answer)
@@ -100,6 +110,13 @@ def _under_lock(call: Call, lock: Lock, work: Work, more: Callable[[], dict] | N
 def _judge(call: Call) -> _fence.Entry:
     one = call.request
     return _fence.judge_stored(call.layout, one.deployment, one.fence, one.force, one.request_id)
+
+
+def _let_in(call: Call) -> _fence.Entry:
+    one = call.request
+    return _fence.let_in(
+        call.layout, one.deployment, one.fence, one.force, call.kind, one.request_id
+    )
 
 
 def _remember(call: Call, fence: _fence.Fence, answer: dict) -> None:
@@ -117,10 +134,10 @@ def _work(call: Call, work: Work, more: Callable[[], dict] | None) -> dict:
     try:
         before = _standing(call)
         work(call)
-    except (EdgeError, OSError) as error:
-        ours = error if isinstance(error, EdgeError) else _translated(error)
+    except Exception as error:  # noqa: BLE001 - an answer has its `error`, whatever it is
+        ours = translated(error)
         call.result.state = "FAILED"
-        call.result.error = ours.as_dict()
+        call.result.error = call.told(ours)
         _end_journal(call, ours)
     answer = call.result.as_dict()
     if more is not None and not answer["error"]:
@@ -135,29 +152,23 @@ def _standing(call: Call) -> dict:
 
 
 def _end_journal(call: Call, error: EdgeError) -> None:
-    """Note that this call ended; one that a newer call stopped is left for that call to finish."""
+    """Note that this call ended; one that was stopped is left for the next call to finish."""
     begun = "phase" in call.journal.notes
-    if begun and not isinstance(error, ConflictError):
+    if begun and error.ends:
         try:
-            call.journal.begin(DONE, error=error.as_dict())
+            call.journal.begin(DONE, error=call.told(error))
         except OSError:
             return  # a full disk: the journal says unfinished, and the next call finishes
 
 
-def _translated(error: OSError) -> EdgeError:
-    if error.errno in FULL:
-        return DiskError("disk-full", f"{error}", "make room on the node")
-    return InternalError("os", f"{error}", "look at the node; then report this as a defect")
-
-
-def _refused(error: EdgeError) -> dict:
+def _refused(error: dict[str, str]) -> dict:
     """The answer of a call that cannot be read: it changed nothing and knows nothing."""
-    return {**Result(error=error.as_dict()).as_dict(), "before": None}
+    return {**Result(error=error).as_dict(), "before": None}
 
 
 def _not_let_in(call: Call, error: EdgeError) -> dict:
     """The answer of a call that the fence, the lock or a full disk stopped: what ran runs on."""
-    answer = _refused(error)
+    answer = _refused(call.told(error))
     try:
         return {**answer, **_standing(call)}
     except OSError:

@@ -21,6 +21,7 @@ def fence() -> dict:
         },
         "force": {"type": "bool", "default": False},
         "request_id": {"type": "str"},
+        "deadline": {"type": "int"},
     }
 
 
@@ -72,6 +73,7 @@ def content() -> dict:
         "profile": {"type": "str", "choices": ["compose", "helm"], "default": "compose"},
         "namespace": {"type": "str", "default": "default"},
         "adopt": {"type": "bool", "default": False},
+        "secrets": {"type": "list", "elements": "str", "no_log": True},
         "components": {
             "type": "list",
             "elements": "dict",

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call
-from ansible_collections.margrave.edge.plugins.module_utils._errors import EdgeError
+from ansible_collections.margrave.edge.plugins.module_utils._errors import translated
 from ansible_collections.margrave.edge.plugins.module_utils._release import Release
 
 
@@ -19,7 +19,8 @@ def make_run(call: Call, release: Release) -> None:
     for part in release.parts:
         try:
             call.driver.run(release, part, before)
-        except EdgeError as error:
-            call.result.component(part.name, "FAILED", error.as_dict())
-            raise
+        except Exception as found:  # noqa: BLE001 - whatever it is, what ran before has to come back
+            error = translated(found)
+            call.result.component(part.name, "FAILED", call.told(error))
+            raise error from None
         call.result.component(part.name, "INSTALLED")
