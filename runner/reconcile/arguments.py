@@ -16,6 +16,8 @@ from runner.store.values import Operation, Placement
 # line is no reason to begin again. A call that is cut off is finished by the same call made again.
 _DOWNLOAD_SECONDS: Final = 3600
 _WORK_SECONDS: Final = 300
+# So much sooner the node gives up by itself: its answer still finds somebody who listens.
+_WAY_SECONDS: Final = 30
 
 
 def release_arguments(
@@ -88,6 +90,11 @@ def deadline(kind: Kind, arguments: Mapping[str, Any]) -> int:
     # Twice: a release that fails is followed, within the call, by the one before it.
     work = 2 * (sum(limits) or health) + _WORK_SECONDS
     return int(work + (_DOWNLOAD_SECONDS if kind in (Kind.INSTALL, Kind.UPDATE) else 0))
+
+
+def on_node(deadline: int) -> int:
+    """After how many seconds the module ends by itself, also when the runner is gone."""
+    return max(1, deadline - _WAY_SECONDS)
 
 
 def _health(extensions: Extensions) -> dict[str, int]:

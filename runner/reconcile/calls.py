@@ -7,7 +7,7 @@ fence and what is sensitive are added on the way out, and never stored.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -72,29 +72,38 @@ class Calls:
         """The call as it goes out; MargraveError where it cannot be made, as for want of a
         secret."""
         fence = {"runner": runner, "epoch": one.epoch, "seq": one.seq}
-        sent = {**one.arguments, "fence": fence, "request_id": one.id}
         kind = arguments.called(one)
-        if kind is not Kind.DELETE:
-            sent |= self.sensitive(one.arguments)
-        return Call(
-            one.id,
-            kind,
-            self.target(node),
-            sent,
-            one.deadline,
-            hidden=hidden(one.arguments, sent),
-            # These may follow a cancel: what they stop holds the connection that all calls share.
-            apart=kind is Kind.ROLLBACK or arguments.takes_off(one),
-        )
+        more = self.sensitive(one.arguments) if kind is not Kind.DELETE else {}
+        target = self.target(node)
+        call = _call(one.id, kind, target, one.arguments, more, fence, one.deadline)
+        # These may follow a cancel: what they stop holds the connection that all calls share.
+        return replace(call, apart=kind is Kind.ROLLBACK or arguments.takes_off(one))
 
     def ahead(self, deployment: str, ident: str, node: Node, fence: Mapping[str, Any]) -> Call:
         """The call that only fetches what Git wants of a deployment; MargraveError as above."""
         built, _ = self._wanted(deployment)
-        sent = {**built, "fence": fence, "request_id": ident, **self.sensitive(built)}
-        seconds = arguments.deadline(Kind.UPDATE, built)
-        kept_back = hidden(built, sent)
-        target = self.target(node)
-        return Call(ident, Kind.UPDATE, target, sent, seconds, ahead=True, hidden=kept_back)
+        seconds, more = arguments.deadline(Kind.UPDATE, built), self.sensitive(built)
+        call = _call(ident, Kind.UPDATE, self.target(node), built, more, fence, seconds)
+        return replace(call, ahead=True)
+
+
+def _call(
+    ident: str,
+    kind: Kind,
+    node: Target,
+    stored: Mapping[str, Any],
+    sensitive: Mapping[str, Any],
+    fence: Mapping[str, Any],
+    seconds: int,
+) -> Call:
+    """The call with all that is stored nowhere; the node is told what of it is secret, and when
+    nobody will be listening any more."""
+    sent = {**stored, "fence": fence, "request_id": ident, **sensitive}
+    sent["deadline"] = arguments.on_node(seconds)
+    kept_back = hidden(stored, sent)
+    if "components" in sent:
+        sent["secrets"] = list(kept_back)
+    return Call(ident, kind, node, sent, seconds, hidden=kept_back)
 
 
 def refused(one: Operation, error: Exception, now: datetime) -> Result:
