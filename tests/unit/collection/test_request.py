@@ -59,5 +59,16 @@ def test_projects_do_not_meet() -> None:
     """Components that Compose cannot tell apart by name get projects of their own."""
     request = _request.read(_params())
 
-    assert request.project("web") == "margrave-3f2a9c016d3e-web"
+    assert request.project("web") == "margrave-3f2a9c0159fc0a5d-web"
     assert request.project("we.b") != request.project("we-b")
+
+
+@pytest.mark.parametrize("profile", ["compose", "helm"])
+def test_ids_that_begin_alike_share_no_project(profile: str) -> None:
+    """Ids that were written by hand may differ in their last digit alone."""
+    one, other = (
+        _request.read(_params(deployment=ID[:-1] + last, profile=profile)) for last in "12"
+    )
+
+    assert one.project("web") != other.project("web")
+    assert len(one.project("a-component-with-a-long-name" * 3)) <= 53 or profile == "compose"

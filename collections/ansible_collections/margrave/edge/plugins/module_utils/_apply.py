@@ -191,7 +191,7 @@ def _go_back(call: Call, seen: Observation, error: EdgeError) -> None:
 
 
 def _let_nothing_run(call: Call) -> None:
-    call.driver.end({call.request.project(one.name) for one in call.request.components})
+    call.driver.end({call.project(one.name) for one in call.request.components})
     call.result.health = "unknown"
 
 

@@ -106,7 +106,7 @@ class ComposeDriver:
         return Part(
             name=one.name,
             digest=one.digest,
-            project=request.project(one.name),
+            project=self.call.project(one.name),
             timeout=one.timeout,
             images={
                 service: {"reference": image, "id": "", "ours": False}
@@ -129,7 +129,7 @@ class ComposeDriver:
             )
         variables = _release.env_path(folder, release, one.name)
         write_durable(variables, env_file(one.variables))
-        project = self.call.request.project(one.name)
+        project = self.call.project(one.name)
         model = self.compose.resolve(project, content, variables)
         _policy.check(one.name, model, content, dict(self.call.request.policy))
         _probes.check(one.name, _model.services(model))

@@ -19,6 +19,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._containers import (
 )
 from ansible_collections.margrave.edge.plugins.module_utils._engine import Engine
 from ansible_collections.margrave.edge.plugins.module_utils._errors import EngineError
+from ansible_collections.margrave.edge.plugins.module_utils._request import short_of
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Foreign:
 
     @property
     def _mark(self) -> str:
-        return f".before-{self.deployment.replace('-', '')[:12]}"
+        return f".before-{short_of(self.deployment)}"
 
     def in_the_way(self, model: dict) -> list[Container]:
         """Containers of others that have a name which the model claims."""

@@ -119,7 +119,7 @@ class HelmDriver:
         part = Part(
             name=one.name,
             digest=one.digest,
-            project=request.project(one.name),
+            project=self.call.project(one.name),
             timeout=one.timeout,
         )
         objects = self._rendered(folder, release, request.namespace, part)

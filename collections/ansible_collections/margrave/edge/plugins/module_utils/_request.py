@@ -67,14 +67,22 @@ class Request:
     deadline: int = 0
 
     def project(self, component: str) -> str:
-        """Compose's project, or Helm's release: stable over releases, and nobody else's."""
+        """Compose's project, or Helm's release, of a component that has none yet: nobody else's."""
         plain = re.sub(r"[^a-z0-9_-]", "-", component.lower())
         # Two components that differ in what Compose cannot tell apart must not share a project.
         if plain != component:
             plain += "-" + hashlib.sha256(component.encode()).hexdigest()[:6]
         if self.profile == "helm":
             plain = _short(re.sub(r"[^a-z0-9-]", "-", plain))
-        return f"margrave-{self.deployment.replace('-', '')[:12]}-{plain}"
+        return f"margrave-{short_of(self.deployment)}-{plain}"
+
+
+def short_of(deployment: str) -> str:
+    """A deployment in a name: its id's beginning for people, and a part that all of it makes.
+
+    Ids that people write by hand often differ in their last digits alone.
+    """
+    return deployment[:8] + hashlib.sha256(deployment.encode()).hexdigest()[:8]
 
 
 def read(params: Mapping[str, Any]) -> Request:
@@ -115,10 +123,10 @@ def read(params: Mapping[str, Any]) -> Request:
 
 
 def _short(name: str) -> str:
-    """Helm's names have 53 characters at most, and 22 are taken."""
-    if len(name) <= 31:
+    """Helm's names have 53 characters at most, and 26 are taken."""
+    if len(name) <= 27:
         return name
-    return name[:24] + "-" + hashlib.sha256(name.encode()).hexdigest()[:6]
+    return name[:20] + "-" + hashlib.sha256(name.encode()).hexdigest()[:6]
 
 
 def _namespace(given: str | None) -> str:
