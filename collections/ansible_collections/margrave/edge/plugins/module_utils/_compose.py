@@ -32,6 +32,9 @@ from ansible_collections.margrave.edge.plugins.module_utils._programs import fin
 PROGRAMS = ("/usr/bin/docker-compose", "/usr/local/bin/docker-compose")
 PLUGIN_HOSTS = ("/usr/bin/docker", "/usr/local/bin/docker")
 RESOLVE_LIMIT = 60.0
+# The first that takes more than one env file: an older one leaves out all but the last.
+NEEDED = (2, 17)
+NEEDED_WORDS = "2.17"
 # Compose reads these names itself, so a parameter must not carry them.
 RESERVED = re.compile(r"(COMPOSE|DOCKER)_.*")
 
@@ -148,19 +151,45 @@ def _refuse_relative(paths: list[str]) -> None:
         )
 
 
-def find() -> tuple[str, ...]:
-    """The command that starts Compose v2, or EngineError that tells how to get one."""
-    alone = find_program(*PROGRAMS)
-    if alone:
-        return (alone,)
-    host = find_program(*PLUGIN_HOSTS)
-    if host:
-        return (host, "compose")
+def find(engine: Engine, programs: Programs) -> Compose:
+    """Compose as it is on the node and new enough, or EngineError that tells how to get it.
+
+    A node may have an old one beside a new one: Debian's docker-compose 1.29 beside Docker's own
+    plugin. The old one would fail at the file, and blame it.
+    """
+    older = []
+    for command in _commands():
+        compose = Compose(command, engine, programs)
+        version = compose.version()
+        if numbers(version) >= NEEDED:
+            return compose
+        older += [version] if version else []
+    if older:
+        raise EngineError(
+            "compose-too-old",
+            f"Docker Compose {older[0]} is too old: it has to be {NEEDED_WORDS} or newer",
+            f"install Docker Compose {NEEDED_WORDS} or newer, as docker-compose or Docker's plugin",
+        )
     raise EngineError(
         "no-compose",
         "Docker Compose is not on this node",
-        "install the package docker-compose (2.17 or newer)",
+        f"install the package docker-compose ({NEEDED_WORDS} or newer), or Docker's plugin",
     )
+
+
+def _commands() -> Iterator[tuple[str, ...]]:
+    """What may start it; Docker is there without the plugin, too."""
+    alone, host = find_program(*PROGRAMS), find_program(*PLUGIN_HOSTS)
+    if alone:
+        yield (alone,)
+    if host:
+        yield (host, "compose")
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    """The first two numbers of a version, whatever stands around them; none of no version."""
+    found = re.match(r"v?(\d+)\.(\d+)", version)
+    return tuple(int(one) for one in found.groups()) if found else ()
 
 
 def env_file(variables: Mapping[str, str]) -> bytes:

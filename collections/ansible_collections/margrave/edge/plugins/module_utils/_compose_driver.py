@@ -35,7 +35,11 @@ from ansible_collections.margrave.edge.plugins.module_utils._containers import (
     Container,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._driver import Remains
-from ansible_collections.margrave.edge.plugins.module_utils._engine import Engine, required
+from ansible_collections.margrave.edge.plugins.module_utils._engine import (
+    Engine,
+    holding,
+    required,
+)
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
 from ansible_collections.margrave.edge.plugins.module_utils._files import read_json, write_durable
 from ansible_collections.margrave.edge.plugins.module_utils._foreign import Foreign
@@ -53,13 +57,18 @@ class ComposeDriver:
 
     @cached_property
     def engine(self) -> Engine:
-        """The container engine; EngineError when there is none."""
-        return required()
+        """The container engine that it runs on, or is to; EngineError when it is not there."""
+        return required(_release.engine_of(self.call.folder) or holding(self.label))
+
+    @property
+    def engine_name(self) -> str:
+        """What a release notes of it."""
+        return self.engine.name
 
     @cached_property
     def compose(self) -> Compose:
         """Docker Compose; EngineError when there is none."""
-        return Compose(find(), self.engine, self.call.programs)
+        return find(self.engine, self.call.programs)
 
     @property
     def _foreign(self) -> Foreign:

@@ -27,6 +27,10 @@ class Driver(Protocol):
 
     profile: str
 
+    @property
+    def engine_name(self) -> str:
+        """What it runs on: an installed deployment stays there."""
+
     def look(self, closely: bool = False) -> list[Any]:
         """All that runs, or should run, for the deployment; closely, with what it is made of."""
 

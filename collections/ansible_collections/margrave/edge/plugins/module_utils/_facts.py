@@ -13,7 +13,7 @@ import sys
 import time
 
 from ansible_collections.margrave.edge.plugins.module_utils import _kubernetes
-from ansible_collections.margrave.edge.plugins.module_utils._compose import Compose, find
+from ansible_collections.margrave.edge.plugins.module_utils._compose import find, numbers
 from ansible_collections.margrave.edge.plugins.module_utils._engine import Engine, detect
 from ansible_collections.margrave.edge.plugins.module_utils._errors import EdgeError
 from ansible_collections.margrave.edge.plugins.module_utils._kubernetes import Cluster
@@ -23,6 +23,7 @@ ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "armv7l": "arm", "riscv6
 STORES = ("/var/lib/containers", "/var/lib/docker", "/var/lib/rancher", "/var/lib/containerd", "/")
 # Below this an update of even small images is a gamble.
 LOW_DISK = 1024**3
+HELM = (3, 13)
 # No product of this kind existed before; a clock that says so has lost its battery.
 EARLIEST = 1735689600.0
 
@@ -46,7 +47,7 @@ def gather() -> dict:
         cluster = Cluster(kubernetes, Programs())
         version, helm = cluster.version(), cluster.helm_version()
         engines.append({"name": "kubernetes", "version": version, "helm": helm})
-        types += ["helm"] if version and helm else []
+        types += ["helm"] if version and numbers(helm) >= HELM else []
         checks += _kubernetes_checks(version, helm)
     return {
         "capabilities": {
@@ -70,12 +71,8 @@ def _kubernetes_checks(version: str, helm: str) -> list[dict]:
     old = "install Helm 3.13 or newer"
     return [
         check("kubernetes", bool(version), told, cure),
-        check("helm", _numbers(helm) >= (3, 13), helm or "does not answer", old),
+        check("helm", numbers(helm) >= HELM, helm or "does not answer", old),
     ]
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(one) for one in version.split(".")[:2] if one.isdigit())
 
 
 def check(name: str, ok: bool, detail: str, cure: str) -> dict:
@@ -87,7 +84,7 @@ def _compose_version(engine: Engine | None) -> tuple[str, str]:
     if engine is None:
         return "", "no engine to work with"
     try:
-        return Compose(find(), engine, Programs()).version(), "does not answer"
+        return find(engine, Programs()).version(), "does not answer"
     except EdgeError as error:
         return "", error.message
 

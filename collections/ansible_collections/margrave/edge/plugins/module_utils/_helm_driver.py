@@ -45,6 +45,7 @@ class HelmDriver:
 
     call: Call
     profile = "helm"
+    engine_name = "kubernetes"
 
     @cached_property
     def cluster(self) -> Cluster:

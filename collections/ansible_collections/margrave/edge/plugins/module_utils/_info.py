@@ -20,6 +20,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._call import Call
 from ansible_collections.margrave.edge.plugins.module_utils._compare import Drift
 from ansible_collections.margrave.edge.plugins.module_utils._containers import DEPLOYMENT
 from ansible_collections.margrave.edge.plugins.module_utils._engine import Engine
+from ansible_collections.margrave.edge.plugins.module_utils._errors import EngineError
 from ansible_collections.margrave.edge.plugins.module_utils._journal import Journal
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Layout
 
@@ -34,8 +35,9 @@ AT_WORK = {
 def workloads(layout: Layout, deployment: str | None) -> list[dict]:
     """Each deployment that has a folder or containers here, or the one that is asked for."""
     _driver.here()
-    containers, volumes = _of_engine(_engine.detect(), deployment)
-    known = set(layout.known()) | set(containers)
+    containers, volumes = _of_engines(layout, deployment)
+    ids = (name for name in layout.known() if _request.UUID.fullmatch(name))
+    known = set(ids) | set(containers)
     wanted = known if deployment is None else known & {deployment}
     found = []
     for name in sorted(wanted):
@@ -49,23 +51,46 @@ def workloads(layout: Layout, deployment: str | None) -> list[dict]:
     return found
 
 
-def _of_engine(
-    engine: Engine | None, deployment: str | None
+def _of_engines(
+    layout: Layout, deployment: str | None
 ) -> tuple[dict[str, list], dict[str, list[str]]]:
-    """Containers and names of volumes by deployment: one look for all of them."""
-    if engine is None:
-        return {}, {}
-    label = DEPLOYMENT if deployment is None else f"{DEPLOYMENT}={deployment}"
+    """Containers and names of volumes by deployment: one look at each engine for all of them."""
     containers: dict[str, list] = {}
+    volumes: dict[str, list[str]] = {}
+    default = _engine.detect()
+    for engine in _engine.all_here():
+        try:
+            _look_at(engine, deployment, containers, volumes)
+        except EngineError:
+            # One that nothing runs on may be ill: it is nobody's business here.
+            if engine == default or engine.name in _in_use(layout):
+                raise
+    return containers, volumes
+
+
+def _look_at(
+    engine: Engine,
+    deployment: str | None,
+    containers: dict[str, list],
+    volumes: dict[str, list[str]],
+) -> None:
+    label = DEPLOYMENT if deployment is None else f"{DEPLOYMENT}={deployment}"
     for one in engine.containers([label]):
+        owner = one.labels[DEPLOYMENT]
+        # Anybody may write such a label; what is no id is none of ours.
+        if not _request.UUID.fullmatch(owner):
+            continue
         # Of all deployments one list has to do; of one that is asked for more can be told.
         seen = engine.closely(one) if deployment else one
-        containers.setdefault(one.labels[DEPLOYMENT], []).append(seen)
-    volumes: dict[str, list[str]] = {}
+        containers.setdefault(owner, []).append(seen)
     for each in engine.volumes([label]):
         owner = (each.get("Labels") or {}).get(DEPLOYMENT, "")
         volumes.setdefault(owner, []).append(each["Name"])
-    return containers, volumes
+
+
+def _in_use(layout: Layout) -> set[str]:
+    """Engines that deployments are noted to run on."""
+    return {_release.engine_of(layout.deployment(name)) for name in layout.known()}
 
 
 def _workload(call: Call, seen: Iterable[Any], volumes: list[str], judge: Any) -> dict:
@@ -86,7 +111,7 @@ def _workload(call: Call, seen: Iterable[Any], volumes: list[str], judge: Any) -
         "release": current.release if current else None,
         "previous_revision": previous.revision if previous else None,
         "next_revision": following.revision if following else None,
-        "state": _state(notes, current is not None),
+        "state": _state(call, notes, current, following),
         "health": judge.health(current, seen),
         "drift": [one.as_dict() for one in differences],
         "components": _components(current, differences),
@@ -95,10 +120,18 @@ def _workload(call: Call, seen: Iterable[Any], volumes: list[str], judge: Any) -
     return {**found, "journal": notes} if notes else found
 
 
-def _state(notes: dict | None, has_current: bool) -> str:
+def _state(
+    call: Call,
+    notes: dict | None,
+    current: _release.Release | None,
+    following: _release.Release | None,
+) -> str:
     if notes:
         return AT_WORK.get(str(notes.get("kind")), "FAILED")
-    return "INSTALLED" if has_current else "FAILED"
+    if current:
+        return "INSTALLED"
+    # Fetching ahead keeps no journal: where there is one, something was tried, and failed.
+    return "PREFETCHED" if following and not Journal.stored(call.folder) else "FAILED"
 
 
 def _components(current: _release.Release | None, differences: list[Drift]) -> list[dict]:

@@ -50,6 +50,7 @@ class Release:
     proven: bool = False
     profile: str = "compose"
     namespace: str = ""
+    engine: str = ""  # empty in one that was stored before this was noted
 
     @property
     def components(self) -> list[str]:

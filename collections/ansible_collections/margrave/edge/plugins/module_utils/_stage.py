@@ -90,5 +90,6 @@ def _described(call: Call, parts: list[Part]) -> Release:
         health=dict(request.health),
         parts=parts,
         profile=request.profile or "compose",
+        engine=call.driver.engine_name,
         namespace=request.namespace,
     )

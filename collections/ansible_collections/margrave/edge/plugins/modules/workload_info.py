@@ -79,7 +79,9 @@ workloads:
       type: str
       returned: always
     state:
-      description: V(INSTALLED), V(FAILED), or what an unfinished call was doing.
+      description:
+        - V(INSTALLED), V(FAILED), or what an unfinished call was doing.
+        - V(PREFETCHED) where nothing was done yet but to fetch.
       type: str
       returned: always
     health:
