@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.margrave.edge.plugins.module_utils._request import short_of
+
 from lab import Lab
 from tests.support import shop
 from tests.support.charts import HELM, KUBECTL
@@ -81,7 +83,7 @@ class ChartedSite:
 
     def release(self, deployment: str, component: str = "showcase-chart") -> str:
         """Helm's name of a deployment's component."""
-        return f"margrave-{deployment.replace('-', '')[:12]}-{component}"
+        return f"margrave-{short_of(deployment)}-{component}"
 
     def pages(self, deployment: str) -> list[dict[str, Any]]:
         """What each pod that is ready answers, through the API server."""

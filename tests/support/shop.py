@@ -24,17 +24,27 @@ ROOT = Path(__file__).resolve().parents[2]
 # Some phases last for a blink: one process that goes before all others, and not a new one per look.
 KILLING = """
 import json, os, select, signal, sys, time
-phase, journal, lock = sys.argv[1:]
+phase, folder, lock = sys.argv[1:]
+# What is fetched ahead is noted in no journal: there the files tell.
+ahead = {"unpacked": "components", "fetching": "release.json"}.get(phase)
+
+
+def reached():
+    try:
+        if ahead:
+            place = os.path.join(folder, "releases")
+            return any(ahead in os.listdir(os.path.join(place, one)) for one in os.listdir(place))
+        with open(os.path.join(folder, "journal.json")) as file:
+            return json.load(file)["phase"] == phase
+    except FileNotFoundError:
+        return False
+
+
 os.setpriority(os.PRIO_PROCESS, 0, -20)
 end = time.monotonic() + 240
 while time.monotonic() < end:
     select.select([], [], [], 0.001)
-    try:
-        with open(journal) as file:
-            seen = json.load(file)["phase"]
-    except FileNotFoundError:
-        continue
-    if seen == phase:
+    if reached():
         with open(lock) as file:
             os.kill(json.load(file)["pid"], signal.SIGKILL)
         sys.exit(0)
@@ -61,6 +71,7 @@ class Shop:
     node: str = NODE
     deployment: str = field(default_factory=lambda: str(uuid.uuid4()))
     runner: str = field(default_factory=lambda: str(uuid.uuid4()))
+    python: str = ""  # on the node; what Ansible finds when empty
 
     def fence(self, seq: int, epoch: int = 1, runner: str | None = None) -> dict[str, Any]:
         """A fence of this deployment's runner, or of another one."""
@@ -101,6 +112,10 @@ class Shop:
         """A call of workload_rollback."""
         return Step("workload_rollback", {"deployment": self.deployment, **more}, check)
 
+    def prefetch(self, version: str, **more: Any) -> Step:
+        """A call of workload_prefetch."""
+        return Step("workload_prefetch", {**self.content(version), **more})
+
     def call(self, *steps: Step) -> list[dict[str, Any]]:
         """The results of the calls, one after the other."""
         running = self.begin(*steps)
@@ -114,7 +129,7 @@ class Shop:
         """Start the calls, and do not wait for them."""
         name = uuid.uuid4().hex
         answers, playbook = self.folder / f"{name}.answers", self.folder / f"{name}.json"
-        playbook.write_text(json.dumps([_play(steps, answers)]))
+        playbook.write_text(json.dumps([_play(steps, answers, self.python)]))
         node = self.lab.node(self.node)
         environment = {
             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
@@ -135,11 +150,14 @@ class Shop:
         return Running(process, answers)
 
     def kill_at(self, phase: str, step: Step) -> None:
-        """Begin a call, and kill its module on the node as soon as its journal says the phase."""
-        journal = f"/var/lib/margrave/deployments/{self.deployment}/journal.json"
+        """Begin a call, and kill its module on the node as soon as its journal says the phase.
+
+        One that fetches ahead keeps none: it is killed when it has `unpacked`, or is `fetching`.
+        """
+        folder = f"/var/lib/margrave/deployments/{self.deployment}"
         lock = f"/run/margrave/{self.deployment}.lock"
         running = self.begin(step)
-        command = f"python3 - {phase} {journal} {lock}"
+        command = f"python3 - {phase} {folder} {lock}"
         self.lab.ssh(self.node, command, input=KILLING, timeout=300, check=True)
         running.results()
 
@@ -192,7 +210,7 @@ class Running:
         return found
 
 
-def _play(steps: Sequence[Step], answers: Path) -> dict[str, Any]:
+def _play(steps: Sequence[Step], answers: Path, python: str) -> dict[str, Any]:
     tasks: list[dict[str, Any]] = [
         {
             f"margrave.edge.{step.module}": step.arguments,
@@ -216,4 +234,5 @@ def _play(steps: Sequence[Step], answers: Path) -> dict[str, Any]:
             "ignore_unreachable": True,
         }
     )
-    return {"hosts": "all", "gather_facts": False, "tasks": tasks}
+    given = {"ansible_python_interpreter": python} if python else {}
+    return {"hosts": "all", "gather_facts": False, "vars": given, "tasks": tasks}

@@ -10,6 +10,7 @@ import pytest
 
 from lab import Lab
 from tests.support import charts
+from tests.support.engined import Charted, Engined
 from tests.support.private_registry import PrivateRegistry
 from tests.support.shop import Shop
 
@@ -95,3 +96,22 @@ def private(lab: Lab, shop: Shop, tmp_path: Path) -> Iterator[PrivateRegistry]:
     registry.start()
     yield registry
     registry.stop(shop)
+
+
+@pytest.fixture
+def subject(
+    request: pytest.FixtureRequest, lab: Lab, packages: dict[str, Path], tmp_path: Path
+) -> Iterator[Engined | Charted]:
+    """The storefront, not there yet, on a node with the engine."""
+    made: Engined | Charted
+    if request.param == "helm":
+        node = request.getfixturevalue("kubernetes_node")
+        made = Charted(lab, tmp_path, request.getfixturevalue("chart_folders"), node)
+    elif request.param == "docker":
+        node = request.getfixturevalue("docker_node")
+        made = Engined(lab, tmp_path, packages, node, engine="docker")
+    else:
+        made = Engined(lab, tmp_path, packages)
+    made.clean()
+    yield made
+    made.clean()

@@ -2,85 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
-
 import pytest
 
-from lab import Lab, kubernetes
-from tests.support import charts
-from tests.support.charts import ChartShop
-from tests.support.shop import Shop, Step, clean
+from lab import kubernetes
+from tests.support.engined import Charted, Engined
+from tests.support.shop import Step
 
 pytestmark = pytest.mark.lab
 
 CHECK_ACT_AGAIN = [True, True, False, False]
 # Kubernetes takes a quarter of an hour to build: where it was, its tests are quick enough.
 BUILT = [] if kubernetes.programs() else [pytest.mark.full]
-
-
-@dataclass
-class Engined(Shop):
-    """The storefront on a node with this container engine."""
-
-    engine: str = "podman"
-
-    def damage(self) -> None:
-        """Remove what answers, as a person with a shell might."""
-        self.ssh(f"{self.engine} rm -f $({self.engine} ps -qf name=web)")
-
-    def stranger(self) -> str:
-        """What runs here and is not the deployment's."""
-        return self.ssh(f"{self.engine} ps -a --format '{{{{.Names}}}}'")
-
-    def add_stranger(self) -> None:
-        """Let something run here that is not the deployment's."""
-        self.ssh(f"{self.engine} run -d --name foreign registry.margrave.lab:5000/idle:1")
-
-    def clean(self) -> None:
-        """Leave the node as it was."""
-        clean(self.lab, self.node, self.engine)
-
-
-@dataclass
-class Charted(ChartShop):
-    """The storefront on a node with Kubernetes."""
-
-    values: dict[str, object] = field(default_factory=lambda: {"web.replicas": 1})
-
-    def damage(self) -> None:
-        """Remove what answers."""
-        self.kubectl("delete deployment web --wait=true")
-
-    def stranger(self) -> str:
-        """What was deployed here by others."""
-        return self.kubectl("get configmap -o name -l foreign")
-
-    def add_stranger(self) -> None:
-        """Let something be here that is not the deployment's."""
-        self.ssh(f"{charts.KUBECTL} create namespace {charts.NAMESPACE}")
-        self.kubectl("create configmap foreign")
-        self.kubectl("label configmap foreign foreign=yes")
-
-
-@pytest.fixture
-def subject(
-    request: pytest.FixtureRequest, lab: Lab, packages: dict[str, Path], tmp_path: Path
-) -> Iterator[Engined | Charted]:
-    """The storefront, not there yet, on a node with the engine."""
-    made: Engined | Charted
-    if request.param == "helm":
-        node = request.getfixturevalue("kubernetes_node")
-        made = Charted(lab, tmp_path, request.getfixturevalue("chart_folders"), node)
-    elif request.param == "docker":
-        node = request.getfixturevalue("docker_node")
-        made = Engined(lab, tmp_path, packages, node, engine="docker")
-    else:
-        made = Engined(lab, tmp_path, packages)
-    made.clean()
-    yield made
-    made.clean()
 
 
 ENGINES = [

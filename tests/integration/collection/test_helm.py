@@ -229,20 +229,6 @@ def test_what_is_not_ours_is_taken_over_only_when_asked(shop: ChartShop) -> None
     assert shop.page()["greeting"] == "hello"
 
 
-@pytest.mark.parametrize("phase", ["switch", "commit"])
-def test_a_killed_call_is_finished(shop: ChartShop, phase: str) -> None:
-    """Helm's own lock, left behind by the kill, does not stand in the way of the next call."""
-    shop.one(shop.install("1.0.0", **shop.fence(1)))
-    update = shop.update("1.1.0", **shop.fence(2))
-
-    shop.kill_at(phase, update)
-    finished, again = shop.call(update, shop.update("1.1.0", **shop.fence(3)))
-
-    assert (finished["state"], finished["version"]) == ("INSTALLED", "1.1.0"), finished["error"]
-    assert again["changed"] is False
-    assert shop.page()["version"] == "1.1.0"
-
-
 def test_a_node_tells_that_it_runs_charts(shop: ChartShop) -> None:
     """Placement reads deployment_types; the checks name helm and Kubernetes."""
     node = shop.one(Step("node_info", {}))
