@@ -11,7 +11,7 @@ import pytest
 
 from lab import Lab
 from tests.support.hand import Hand
-from tests.support.shop import NODE, Shop
+from tests.support.shop import NODE, Shop, Step
 
 pytestmark = pytest.mark.lab
 
@@ -54,13 +54,13 @@ def test_a_failure_leaves_no_secret_behind(lab: Lab, shop: Shop, tmp_path: Path)
     content = {one: _content(shop, one, tmp_path) for one in (GOOD, EARLY, LATE)}
     told = {"secrets": [TOKEN]}
 
-    answers = [
-        shop.one(shop.install("1.0.0", **content[GOOD], **told, **shop.fence(1))),
-        shop.one(shop.update("1.0.0", **content[EARLY], **told, **shop.fence(2))),
-        shop.one(shop.update("1.0.0", **content[LATE], **told, **shop.fence(3))),
+    answers = shop.call(
+        Step("workload_install", {**content[GOOD], **told, **shop.fence(1)}),
+        Step("workload_update", {**content[EARLY], **told, **shop.fence(2)}),
+        Step("workload_update", {**content[LATE], **told, **shop.fence(3)}),
         # A person's playbook does not say what is secret.
-        shop.one(shop.update("1.0.0", **content[LATE], force=True)),
-    ]
+        Step("workload_update", {**content[LATE], "force": True}),
+    )
     bundle = _collected(lab, tmp_path)
     holding = shop.ssh(f"grep -rlF -e {TOKEN} /var/lib/margrave /run/margrave || true").split()
 
@@ -86,7 +86,7 @@ def test_a_closed_umask_keeps_nobody_out(shop: Shop, tmp_path: Path) -> None:
     shop.ssh("chmod 755 /root/closed")
 
     shop.python = "/root/closed"
-    installed = shop.one(shop.install("1.0.0", **content))
+    installed = shop.one(Step("workload_install", content))
     folder = "/var/lib/margrave/deployments/*/releases/*"
     modes = shop.ssh(f"stat -c '%a %n' {folder} {folder}/*.env $(find {folder}/components)")
 

@@ -76,7 +76,7 @@ def _update(folder: Path, driver: Driver) -> tuple[dict[str, Any], dict[str, Any
     ("broken", "kind"),
     [
         (OSError(errno.EAGAIN, "Resource temporarily unavailable"), "internal"),
-        (FileNotFoundError(errno.ENOENT, "No usable temporary directory"), "internal"),
+        (FileNotFoundError(errno.ENOENT, "No usable temporary directory found"), "disk"),
         (OSError(errno.ENOSPC, "No space left on device"), "disk"),
         (ValueError("Expecting value: line 1"), "internal"),
         (IndexError("list index out of range"), "internal"),

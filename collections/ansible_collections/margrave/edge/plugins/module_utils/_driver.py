@@ -99,8 +99,8 @@ def here() -> list[str]:
     """The profiles that this node has a program for; EngineError when there is none."""
     from ansible_collections.margrave.edge.plugins.module_utils import _engine, _kubernetes
 
-    there = {"compose": _engine.detect(), "helm": _kubernetes.detect()}
-    found = [profile for profile, one in there.items() if one is not None]
+    there = {"compose": _engine.all_here(), "helm": _kubernetes.detect()}
+    found = [profile for profile, one in there.items() if one]
     if not found:
         raise EngineError(
             "no-engine",

@@ -22,6 +22,8 @@ from __future__ import annotations
 import errno
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
+# Python tries to write in each place that it knows, and tells of a full disk as of a missing file.
+NO_PLACE = "No usable temporary directory"
 
 
 class EdgeError(Exception):
@@ -111,7 +113,7 @@ def translated(error: Exception) -> EdgeError:
     """Whatever went wrong as one of ours: the one door for what others raise."""
     if isinstance(error, EdgeError):
         return error
-    if isinstance(error, OSError) and error.errno in FULL:
+    if isinstance(error, OSError) and (error.errno in FULL or NO_PLACE in str(error)):
         return DiskError("disk-full", f"{error}", "make room on the node")
     if isinstance(error, OSError):
         cure = "look at the node; then report this as a defect"

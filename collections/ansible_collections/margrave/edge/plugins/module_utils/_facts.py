@@ -14,8 +14,8 @@ import time
 
 from ansible_collections.margrave.edge.plugins.module_utils import _kubernetes
 from ansible_collections.margrave.edge.plugins.module_utils._compose import find, numbers
-from ansible_collections.margrave.edge.plugins.module_utils._engine import Engine, detect
-from ansible_collections.margrave.edge.plugins.module_utils._errors import EdgeError
+from ansible_collections.margrave.edge.plugins.module_utils._engine import Engine, detect, required
+from ansible_collections.margrave.edge.plugins.module_utils._errors import EdgeError, EngineError
 from ansible_collections.margrave.edge.plugins.module_utils._kubernetes import Cluster
 from ansible_collections.margrave.edge.plugins.module_utils._programs import Programs
 
@@ -104,8 +104,17 @@ def _python() -> dict:
 def _engine(engine: Engine | None, version: str) -> dict:
     cure = "install podman, then: systemctl enable --now podman.socket"
     if engine is None:
-        return check("engine", False, "neither podman nor Docker has a socket here", cure)
+        return check("engine", False, *_missing())
     return check("engine", bool(version), f"{engine.name} {version or 'does not answer'}", cure)
+
+
+def _missing() -> tuple[str, str]:
+    """What is missing, and its cure: an engine at all, or the one that the node is set up with."""
+    try:
+        required()
+    except EngineError as error:
+        return error.message, error.cure
+    return "it came just now", "look again"
 
 
 def _disk() -> dict:

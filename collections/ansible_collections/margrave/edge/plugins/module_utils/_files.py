@@ -13,7 +13,11 @@ import shutil
 
 
 def write_durable(path: str, data: bytes, mode: int = 0o600) -> None:
-    """Replace a file so that after a crash it is either the old one or the new one, whole."""
+    """Replace a file so that after a crash it is either the old one or the new one, whole.
+
+    Whoever writes a file holds a lock over it, so one name beside it will do, and what a killed
+    call left under it is written over.
+    """
     beside = path + ".tmp"
     handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
     try:
