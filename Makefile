@@ -11,7 +11,7 @@ ROOT   := $(shell [ "$$(id -u)" -eq 0 ] || echo sudo --preserve-env=HOME,CI,NO_C
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help dev check fix test test-full test-postgresql demo demo-down docs bench clean lock
+.PHONY: help dev check fix test test-full test-postgresql coverage demo demo-down docs bench clean lock
 
 help: ## list the wishes
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,7 +57,8 @@ POSTGRESQL := tests/functional/controller tests/functional/postgres tests/functi
 
 # Two workers, each with a lab of its own; the tests of a file stay together.
 define WHOLE
-$(ROOT) $(BIN)/python -m pytest -q -m "not full" -n 2 --dist loadfile tests/unit tests/functional
+$(COVERAGE)
+$(ROOT) $(BIN)/python -m pytest -q -m "not full" -n 2 --dist loadfile --ignore tests/unit/collection tests/unit tests/functional
 $(ROOT) $(BIN)/python -m pytest -v -m "not full" -n 2 --dist loadfile tests/integration tests/faults
 endef
 
@@ -68,6 +69,15 @@ test-full: $(STAMP) ## what takes longer too: faults, scenarios, endurance
 test-postgresql: $(STAMP) ## all that needs the controller's database, on a real PostgreSQL
 	@bash .ci/system-packages test
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile -k postgres $(POSTGRESQL)
+
+coverage: $(STAMP) ## what unit tests reach of the code that travels to nodes; fails below the floor in pyproject.toml
+	$(COVERAGE)
+
+define COVERAGE
+@mkdir -p var/test
+$(ROOT) $(BIN)/python -m coverage run -m pytest -q tests/unit/collection
+$(ROOT) $(BIN)/python -m coverage report
+endef
 
 docs: $(STAMP) ## the documentation as pages: var/docs/index.html
 	$(BIN)/python docs/generate.py
