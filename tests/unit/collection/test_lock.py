@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -113,6 +114,25 @@ def test_an_orphan_of_a_killed_call_is_ended(tmp_path: Path) -> None:
 
     lock = _lock(tmp_path, 1)
     lock.acquire(ask_to_stop=True, patience=10)
+    lock.release()
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_run_folder_keeps_nobody_from_going_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is noted in the lock helps those who wait; the lock is held without it, too."""
+    lock = _lock(tmp_path, 1)
+
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "pwrite", full)
+    lock.acquire(ask_to_stop=False, patience=0)
+    lock.adopt(1)
+    with pytest.raises(LinkError):
+        _lock(tmp_path, 2).acquire(ask_to_stop=False, patience=0)
     lock.release()
 
     assert list(tmp_path.iterdir()) == []

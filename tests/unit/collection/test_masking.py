@@ -10,7 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.margrave.edge.plugins.module_utils import _masking, _release
+from ansible_collections.margrave.edge.plugins.module_utils import (
+    _masking,
+    _release,
+    _request,
+)
 from ansible_collections.margrave.edge.plugins.module_utils._apply import switch_to
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call, Observation
 from ansible_collections.margrave.edge.plugins.module_utils._errors import EngineError
@@ -71,6 +75,20 @@ def test_a_secret_of_several_lines_is_found_line_by_line() -> None:
 
     assert "MIIE" not in said
     assert "IBAD" not in said
+
+
+def test_logins_are_not_kept_with_a_release() -> None:
+    """What a release's variables hold is kept beside them; a password went with the pull."""
+    params = _params(
+        secrets=[SECRET, "p4ssword"],
+        components=[_component(URL=f"postgres://shop:{SECRET}@db")],
+        registries=[{"host": "r.example", "username": "u", "password": "p4ssword"}],
+    )
+
+    request = _request.read(params)
+
+    assert set(request.secrets) == {SECRET, "p4ssword"}
+    assert request.lasting_secrets == [SECRET]
 
 
 def test_words_of_a_program_lose_secrets_before_they_are_cut(tmp_path: Path) -> None:

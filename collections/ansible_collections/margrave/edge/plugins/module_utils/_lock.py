@@ -10,6 +10,7 @@ long as its docker-compose works on the containers, and whoever waits ends such 
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -90,8 +91,11 @@ class Lock:
     def adopt(self, child: int) -> None:
         """Note the process group of a program that works under this lock (0: none any more)."""
         holder = {"pid": os.getpid(), "child": child, "payload": payload_folder(__file__)}
-        os.ftruncate(self._handle, 0)
-        os.pwrite(self._handle, json.dumps(holder).encode(), 0)
+        note = json.dumps(holder).encode()
+        # Where /run is full an orphan lives longer; nothing else hangs on the note.
+        with contextlib.suppress(OSError):
+            os.pwrite(self._handle, note, 0)
+            os.ftruncate(self._handle, len(note))
 
     def _end_orphan(self) -> None:
         """End a program whose module was killed: it holds the lock and nobody listens to it."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
 from ansible_collections.margrave.edge.plugins.module_utils._fence import Fence
-from ansible_collections.margrave.edge.plugins.module_utils._masking import secrets_of
+from ansible_collections.margrave.edge.plugins.module_utils._masking import secrets_of, texts_in
 
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
@@ -65,6 +65,12 @@ class Request:
     secrets: tuple[str, ...] = ()
     # Seconds after which the call ends by itself; 0 where nobody set any.
     deadline: int = 0
+
+    @property
+    def lasting_secrets(self) -> list[str]:
+        """Those that the release's own variables and values hold; logins are stored nowhere."""
+        held = [*texts_in([[one.variables, one.values] for one in self.components])]
+        return [one for one in self.secrets if any(one in text for text in held)]
 
     def project(self, component: str) -> str:
         """Compose's project, or Helm's release, of a component that has none yet: nobody else's."""

@@ -44,8 +44,8 @@ def stage(call: Call, seen: Observation, archives: dict[str, bytes]) -> Release:
     _clear(folder)
     make_folder(folder)
     os.chmod(folder, 0o700)
-    if call.request.secrets:
-        _release.store_secrets(folder, call.request.secrets)
+    if call.request.lasting_secrets:
+        _release.store_secrets(folder, call.request.lasting_secrets)
     parts = [
         call.driver.stage(call.folder, one, archives[one.name], seen.current)
         for one in call.request.components
