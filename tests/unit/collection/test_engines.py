@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from ansible_collections.margrave.edge.plugins.module_utils import (
     _compose,
-    _engine,
+    _engines,
     _facts,
     _info,
     _release,
@@ -33,8 +33,8 @@ DIGEST = "sha256:" + "0" * 64
 def sockets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Lets sockets of these engines be there, and the role have said which is meant."""
     places = tuple((name, str(tmp_path / f"{name}.sock")) for name in ("podman", "docker"))
-    monkeypatch.setattr(_engine, "SOCKETS", places)
-    monkeypatch.setattr(_engine, "WISH", str(tmp_path / "engine"))
+    monkeypatch.setattr(_engines, "SOCKETS", places)
+    monkeypatch.setattr(_engines, "WISH", str(tmp_path / "engine"))
 
     def there(*names: str, wish: str = "") -> None:
         for name in names:
@@ -111,7 +111,7 @@ def test_podman_that_answers_for_docker_is_one_engine(tmp_path: Path, sockets: A
     sockets("podman")
     (tmp_path / "docker.sock").symlink_to(tmp_path / "podman.sock")
 
-    assert [one.name for one in _engine.all_here()] == ["podman"]
+    assert [one.name for one in _engines.all_here()] == ["podman"]
 
 
 def test_a_component_keeps_its_name_on_the_node(tmp_path: Path) -> None:

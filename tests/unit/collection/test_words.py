@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.margrave.edge.plugins.module_utils import _containers
-from ansible_collections.margrave.edge.plugins.module_utils._compose import (
-    env_file,
+from ansible_collections.margrave.edge.plugins.module_utils._compose import env_file
+from ansible_collections.margrave.edge.plugins.module_utils._compose_words import (
     start_error,
     stop_error,
     tidy,

@@ -14,11 +14,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ansible_collections.margrave.edge.plugins.module_utils import _model
+from ansible_collections.margrave.edge.plugins.module_utils._compose_words import (
+    start_error,
+    stop_error,
+    tidy,
+)
 from ansible_collections.margrave.edge.plugins.module_utils._engine import Engine
 from ansible_collections.margrave.edge.plugins.module_utils._errors import (
     ConfigError,
-    DiskError,
-    EdgeError,
     EngineError,
     HealthError,
 )
@@ -207,63 +210,3 @@ def env_file(variables: Mapping[str, str]) -> bytes:
         literal = value.replace("\\", "\\\\").replace('"', '\\"').replace("$", "\\$")
         lines.append(f'{name}="{literal}"\n')
     return "".join(lines).encode()
-
-
-# podman keeps its containers' states in a database, which has words of its own for a full disk.
-DISK_IS_FULL = ("no space left", "disk is full")
-START_ERRORS = (
-    (DiskError, "disk-full", "make room on the node", DISK_IS_FULL),
-    (
-        EngineError,
-        "name-taken",
-        "remove or rename the foreign container, or leave container_name to Compose",
-        ("name is already in use", "is already in use by", "that name is already"),
-    ),
-    (
-        EngineError,
-        "port-taken",
-        "free the port on the node, or give the application another",
-        ("port is already allocated", "address already in use"),
-    ),
-    (
-        HealthError,
-        "not-healthy",
-        "look at the container's log on the node",
-        ("unhealthy", "exited (", "dependency failed", "didn't complete successfully"),
-    ),
-    (
-        ConfigError,
-        "cannot-start",
-        "mend the command or the mounts and publish the application again",
-        ("executable file", "no such file or directory", "permission denied", "invalid mount"),
-    ),
-)
-
-
-def stop_error(words: str) -> EdgeError:
-    """The error for what Compose says of an end that failed: a full disk is no engine trouble."""
-    if any(sign in words.lower() for sign in DISK_IS_FULL):
-        return DiskError("disk-full", words, "make room on the node")
-    cure = "look at the containers on the node; the next call tries again"
-    return EngineError("down-failed", words, cure)
-
-
-def start_error(words: str) -> EdgeError:
-    """The error for Compose's words about a start that failed."""
-    lower = words.lower()
-    for error, code, cure, signs in START_ERRORS:
-        if any(sign in lower for sign in signs):
-            return error(code, words, cure)
-    return EngineError("up-failed", words, "look at the engine's journal on the node")
-
-
-def tidy(err: str) -> str:
-    """The last thing that Compose said, without its progress and its colours."""
-    plain = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", err)
-    lines = [line.strip() for line in plain.splitlines() if line.strip()]
-    told = [
-        line
-        for line in lines
-        if not re.match(r"(Container|Network|Volume) ", line) and "level=warning" not in line
-    ]
-    return " ".join(told[-3:] or lines[-3:])[:1000]

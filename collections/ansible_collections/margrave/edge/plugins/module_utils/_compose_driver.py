@@ -35,11 +35,8 @@ from ansible_collections.margrave.edge.plugins.module_utils._containers import (
     Container,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._driver import Remains
-from ansible_collections.margrave.edge.plugins.module_utils._engine import (
-    Engine,
-    holding,
-    required,
-)
+from ansible_collections.margrave.edge.plugins.module_utils._engine import Engine
+from ansible_collections.margrave.edge.plugins.module_utils._engines import holding, required
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
 from ansible_collections.margrave.edge.plugins.module_utils._files import read_json, write_durable
 from ansible_collections.margrave.edge.plugins.module_utils._foreign import Foreign

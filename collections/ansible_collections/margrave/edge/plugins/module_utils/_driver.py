@@ -97,9 +97,9 @@ def of(call: Call, profile: str) -> Driver:
 
 def here() -> list[str]:
     """The profiles that this node has a program for; EngineError when there is none."""
-    from ansible_collections.margrave.edge.plugins.module_utils import _engine, _kubernetes
+    from ansible_collections.margrave.edge.plugins.module_utils import _engines, _kubernetes
 
-    there = {"compose": _engine.all_here(), "helm": _kubernetes.detect()}
+    there = {"compose": _engines.all_here(), "helm": _kubernetes.detect()}
     found = [profile for profile, one in there.items() if one]
     if not found:
         raise EngineError(

@@ -14,7 +14,8 @@ import time
 
 from ansible_collections.margrave.edge.plugins.module_utils import _kubernetes
 from ansible_collections.margrave.edge.plugins.module_utils._compose import find, numbers
-from ansible_collections.margrave.edge.plugins.module_utils._engine import Engine, detect, required
+from ansible_collections.margrave.edge.plugins.module_utils._engine import Engine
+from ansible_collections.margrave.edge.plugins.module_utils._engines import detect, required
 from ansible_collections.margrave.edge.plugins.module_utils._errors import EdgeError, EngineError
 from ansible_collections.margrave.edge.plugins.module_utils._kubernetes import Cluster
 from ansible_collections.margrave.edge.plugins.module_utils._programs import Programs

@@ -12,7 +12,7 @@ from typing import Any
 from ansible_collections.margrave.edge.plugins.module_utils import (
     _compare,
     _driver,
-    _engine,
+    _engines,
     _release,
     _request,
 )
@@ -57,8 +57,8 @@ def _of_engines(
     """Containers and names of volumes by deployment: one look at each engine for all of them."""
     containers: dict[str, list] = {}
     volumes: dict[str, list[str]] = {}
-    default = _engine.detect()
-    for engine in _engine.all_here():
+    default = _engines.detect()
+    for engine in _engines.all_here():
         try:
             _look_at(engine, deployment, containers, volumes)
         except EngineError:
