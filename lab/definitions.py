@@ -1,6 +1,6 @@
 """Image definitions: a folder per image, read into OCI images.
 
-    NAME/image.toml         command, and optionally ports and environment
+    NAME/image.toml         command, and optionally ports, volumes and environment
     NAME/files/…            lies in every tag
     NAME/tags/TAG/…         lies in this tag, over `files`; every folder here is a tag
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 OURS = Path(__file__).with_name("images")
-_KNOWN = {"command", "ports", "environment"}
+_KNOWN = {"command", "ports", "volumes", "environment"}
 
 
 def read(folder: Path) -> Iterator[Image]:
@@ -59,6 +59,7 @@ def _settings(file: Path) -> dict[str, Any]:
         "ExposedPorts": {port: {} for port in value.get("ports", [])},
         "StopSignal": "SIGTERM",
         "WorkingDir": "/",
+        **({"Volumes": {path: {} for path in value["volumes"]}} if "volumes" in value else {}),
     }
 
 

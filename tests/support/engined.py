@@ -6,14 +6,12 @@ from dataclasses import dataclass, field
 
 from tests.support import charts
 from tests.support.charts import ChartShop
-from tests.support.shop import Shop, clean
+from tests.support.shop import Shop
 
 
 @dataclass
 class Engined(Shop):
     """The storefront on a node with this container engine."""
-
-    engine: str = "podman"
 
     def damage(self) -> None:
         """Remove what answers, as a person with a shell might."""
@@ -30,10 +28,6 @@ class Engined(Shop):
     def forget_images(self) -> None:
         """Let what it needs be fetched anew."""
         self.ssh(f"{self.engine} image prune --all --force")
-
-    def clean(self) -> None:
-        """Leave the node as it was."""
-        clean(self.lab, self.node, self.engine)
 
 
 @dataclass

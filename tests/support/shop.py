@@ -72,6 +72,7 @@ class Shop:
     deployment: str = field(default_factory=lambda: str(uuid.uuid4()))
     runner: str = field(default_factory=lambda: str(uuid.uuid4()))
     python: str = ""  # on the node; what Ansible finds when empty
+    engine: str = "podman"
 
     def fence(self, seq: int, epoch: int = 1, runner: str | None = None) -> dict[str, Any]:
         """A fence of this deployment's runner, or of another one."""
@@ -173,7 +174,7 @@ class Shop:
 
     def clean(self) -> None:
         """Leave the node as it was."""
-        clean(self.lab, self.node)
+        clean(self.lab, self.node, self.engine)
 
 
 def clean(lab: Lab, node: str, engine: str = "podman") -> None:

@@ -69,9 +69,16 @@ def packages(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pa
 
 
 @pytest.fixture
-def shop(lab: Lab, packages: dict[str, Path], tmp_path: Path) -> Iterator[Shop]:
-    """A deployment that is not there yet, on a node that no runner has claimed."""
-    shop = Shop(lab, tmp_path, packages)
+def shop(
+    request: pytest.FixtureRequest, lab: Lab, packages: dict[str, Path], tmp_path: Path
+) -> Iterator[Shop]:
+    """A deployment that is not there yet, on a node that no runner has claimed.
+
+    The node has podman, or the engine that a test asks for as this fixture's parameter.
+    """
+    shop = Shop(lab, tmp_path, packages, engine=getattr(request, "param", "podman"))
+    if shop.engine == "docker":
+        shop.node = request.getfixturevalue("docker_node")
     shop.clean()
     yield shop
     shop.clean()

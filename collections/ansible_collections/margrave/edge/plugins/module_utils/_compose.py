@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -83,11 +84,25 @@ class Compose:
             )
         return json.loads(ran.out.replace(shown, folder))
 
-    def up(self, project: str, folder: str, model: str, limit: float) -> None:
-        """Make containers as the stored model says; those that are right are left alone."""
-        command = ["--project-name", project, "--project-directory", folder, "--file", model]
+    def up(
+        self, project: str, folder: str, model: str, limit: float, anew: Iterable[str] = ()
+    ) -> None:
+        """Make containers as the stored model says; those that are right are left alone.
+
+        Those of the services `anew` are made again however right they look, by Compose itself,
+        which hands a container's anonymous volumes to the one that takes its place.
+        """
+        end = time.monotonic() + limit
+        command = ["--project-name", project, "--project-directory", folder, "--file", model, "up"]
         # What is needed was fetched before anything was stopped; nothing is fetched here.
-        command += ["up", "--detach", "--no-build", "--pull", "never", "--remove-orphans"]
+        command += ["--no-build", "--pull", "never"]
+        services = sorted(anew)
+        if services:
+            # Not started yet: the order in which services wait for each other is for all of them.
+            self._up([*command, "--no-start", "--no-deps", "--force-recreate", *services], limit)
+        self._up([*command, "--detach", "--remove-orphans"], max(end - time.monotonic(), 1.0))
+
+    def _up(self, command: list[str], limit: float) -> None:
         ran = self._run(command, limit)
         if ran.code is None:
             raise HealthError(

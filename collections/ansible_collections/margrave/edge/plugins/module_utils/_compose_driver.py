@@ -182,12 +182,11 @@ class ComposeDriver:
         mine = [one for one in seen if one.component == part.name]
         limit = float(part.timeout or release.health.get("timeout", 60))
         with self.call.result.timed("switch"):
-            self._clear_the_way(part, mine)
             if self.call.request.adopt and self.call.stoppable:
                 self._foreign.set_aside(model)
             start = time.monotonic()
             content = _release.component_folder(self.call.folder, release.release, part.name)
-            self.compose.up(part.project, content, path, limit)
+            self.compose.up(part.project, content, path, limit, _unfit(part, model, mine))
             self._foreign.give_back(model)
         with self.call.result.timed("health"):
             found = _health.wait(
@@ -198,13 +197,6 @@ class ComposeDriver:
                 self.call.safe_point,
             )
         _note(part, model, [self.engine.closely(one) for one in found])
-
-    def _clear_the_way(self, part: Part, mine: list[Container]) -> None:
-        """Remove what Compose would leave: the sick, the half made, and what a person changed."""
-        for one in mine:
-            unfit = one.health == "unhealthy" or one.state in ("created", "dead")
-            if unfit or _compare.made_otherwise(part, one):
-                self.engine.remove_container(one.id)
 
     def _watched(self, project: str) -> list[Container]:
         """One component's containers; Docker's list does not count how often one was restarted."""
@@ -234,9 +226,11 @@ class ComposeDriver:
         self._foreign.give_back()
 
     def remains(self) -> Remains:
-        """Containers, networks and volumes that carry the label."""
-        volumes = [one["Name"] for one in self.engine.volumes([self.label])]
-        return Remains(bool(self.look() or self.engine.networks([self.label])), sorted(volumes))
+        """What carries the label, and the volumes without a name that containers have."""
+        seen = self.look(closely=True)
+        volumes = {one["Name"] for one in self.engine.volumes([self.label])}
+        volumes.update(name for one in seen for name in one.nameless)
+        return Remains(bool(seen or self.engine.networks([self.label])), sorted(volumes))
 
     def sweep(self, volumes: Iterable[str]) -> None:
         """End projects, then remove what carries our label and Compose did not know any more."""
@@ -256,6 +250,20 @@ class ComposeDriver:
 
 def _labels(things: Iterable[dict]) -> dict[str, dict]:
     return {one["Name"]: one.get("Labels") or {} for one in things}
+
+
+def _unfit(part: Part, model: dict, mine: list[Container]) -> set[str]:
+    """Services whose containers Compose would leave: sick, half made, or changed by a person."""
+    return {
+        one.service
+        for one in mine
+        if one.service in _model.services(model)
+        and (
+            one.health == "unhealthy"
+            or one.state in ("created", "dead")
+            or _compare.made_otherwise(part, one)
+        )
+    }
 
 
 def _judge(model: dict, release: Release, mine: list[Container]) -> _health.Judge:

@@ -34,6 +34,8 @@ class Container:
     labels: dict = field(default_factory=dict)
     # By category, what it was made with; empty when nobody looked closely.
     facets: dict = field(default_factory=dict)
+    # Volumes without a name of anybody's choosing; empty when nobody looked closely.
+    nameless: tuple = ()
 
     @property
     def service(self) -> str:
@@ -105,6 +107,15 @@ def facets(told: dict) -> dict[str, str]:
         "limits": [host.get(name) or 0 for name in LIMITS],
     }
     return {name: _digest(value) for name, value in found.items()}
+
+
+def nameless(told: dict) -> tuple[str, ...]:
+    """The anonymous volumes in an engine's full answer: they carry no label that they are found by.
+
+    Both engines call them by 64 random digits.
+    """
+    names = (str(one.get("Name") or "") for one in told.get("Mounts") or [])
+    return tuple(sorted(name for name in names if re.fullmatch(r"[0-9a-f]{64}", name)))
 
 
 LIMITS = ("Memory", "MemoryReservation", "NanoCpus", "CpuQuota", "CpuShares", "PidsLimit")

@@ -19,6 +19,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._containers import (
     facets,
     from_docker,
     from_podman,
+    nameless,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._errors import EngineError
 from ansible_collections.margrave.edge.plugins.module_utils._pull_errors import (
@@ -76,7 +77,8 @@ class Engine:
         value = _checked(answer, f"container {container.name}").value()
         told = value if isinstance(value, dict) else {}
         restarts = int(told.get("RestartCount") or container.restarts)
-        return replace(container, facets=facets(told), restarts=restarts)
+        found = {"facets": facets(told), "nameless": nameless(told)}
+        return replace(container, restarts=restarts, **found)
 
     def addresses(self, container: Container) -> list[str]:
         """Where a running container is reached from the node."""
@@ -157,8 +159,8 @@ class Engine:
         _checked(self.http.request("POST", target), f"renaming container {container[:12]}")
 
     def remove_container(self, container: str) -> None:
-        """Remove a container and its anonymous volumes."""
-        target = f"{API}/containers/{container}?force=true&v=true"
+        """Remove a container; its volumes stay, the anonymous ones too."""
+        target = f"{API}/containers/{container}?force=true&v=false"
         self._remove(target, f"container {container[:12]}")
 
     def remove_network(self, name: str) -> None:

@@ -15,7 +15,7 @@ version_added: 0.1.0
 description:
   - Ends its containers, removes them with their networks and its releases.
   - Removes the images that were fetched for it and that nothing else needs.
-  - Keeps named volumes unless told otherwise.
+  - Keeps volumes unless told otherwise.
   - Leaves everything alone that does not carry the deployment's label.
 author:
   - The Margrave contributors (@margrave)
@@ -24,7 +24,7 @@ extends_documentation_fragment:
   - margrave.edge.workload
 options:
   volumes:
-    description: What becomes of the data in named volumes.
+    description: What becomes of the data in volumes, with a name or without.
     type: str
     choices: [keep, remove]
     default: keep
@@ -92,7 +92,7 @@ images:
   elements: str
   sample: ["registry.example.com/storefront-web@sha256:5886b780446935c6db8f"]
 volumes_kept:
-  description: Named volumes that a deletion left.
+  description: Volumes that a deletion left.
   returned: always
   type: list
   elements: str

@@ -100,7 +100,7 @@ images:
   elements: str
   sample: ["registry.example.com/storefront-web@sha256:5886b780446935c6db8f"]
 volumes_kept:
-  description: Named volumes that a deletion left.
+  description: Volumes that a deletion left.
   returned: always
   type: list
   elements: str
