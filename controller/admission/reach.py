@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import fnmatch
 import posixpath
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 from controller import compose
+from controller.admission import outside
+from controller.admission.outside import below_any
 from margrave.compose_files import flat, many
 from margrave.errors import DocumentError
 from margrave.yaml_text import parse
@@ -22,7 +25,9 @@ if TYPE_CHECKING:
 
 ROOT: Final = "compose.yaml"
 NAMESPACES: Final = ("network_mode", "pid", "ipc", "uts", "userns_mode", "cgroup")
-UNCONFINED: Final = ("unconfined", "label=disable", "label:disable", "unmask=")
+CONFINING: Final = re.compile(r"(no-new-privileges|mask)([:=].*)?|seccomp[:=](builtin|default)")
+OF_THE_ENGINE: Final = ("runtime", "cgroup_parent", "annotations", "use_api_socket")
+HOOKS: Final = ("pre_start", "post_start", "pre_stop")
 _DEPTH: Final = 8
 Found = tuple[str, str]  # where in the file, and what
 
@@ -34,6 +39,7 @@ class Reach:
         self._variables = variables
         self._services: list[tuple[str, dict[str, Any]]] = []
         self._volumes: list[tuple[str, dict[str, Any]]] = []
+        self._networks: list[tuple[str, dict[str, Any]]] = []
         self._read(files, ROOT, 0)
 
     def beyond(self, policy: Policy) -> Iterator[Found]:
@@ -42,9 +48,11 @@ class Reach:
             for where, words in self._service(service, policy):
                 yield f"services.{name}.{where}", words
         for name, volume in self._volumes:
-            device = str((volume.get("driver_opts") or {}).get("device") or "")
-            if device.startswith("/") and not _below_any(device, policy.host_paths):
-                yield f"volumes.{name}.driver_opts.device", f"{device} is not in host_paths"
+            for where, words in outside.volume(name, volume, policy, self._filled):
+                yield f"volumes.{name}{where}", words
+        for name, network in self._networks:
+            for where, words in outside.network(name, network, policy, self._filled):
+                yield f"networks.{name}{where}", words
 
     def _read(self, files: Mapping[str, str], name: str, depth: int) -> None:
         if depth > _DEPTH or name not in files:
@@ -56,7 +64,11 @@ class Reach:
         if not isinstance(value, dict):
             return
         base, whole = posixpath.dirname(name), flat(value)
-        for kind, kept in (("services", self._services), ("volumes", self._volumes)):
+        for kind, kept in (
+            ("services", self._services),
+            ("volumes", self._volumes),
+            ("networks", self._networks),
+        ):
             kept += [(one, flat(part)) for one, part in _pairs(whole.get(kind))]
         others = [_path(one) for one in many(whole.get("include"))]
         others += [
@@ -73,34 +85,51 @@ class Reach:
     def _service(self, service: Mapping[str, Any], policy: Policy) -> Iterator[Found]:
         yield from self._image(service, policy)
         yield from self._privileges(service, policy)
+        yield from self._others(service)
         for key in NAMESPACES:
             mode = self._filled(service.get(key))
             if mode == "host" and policy.host_namespaces != "allow":
                 yield key, "host is denied by host_namespaces"
             if mode.startswith(("container:", "ns:")):
                 yield key, f"{mode} is not of this application"
+            elif key == "network_mode":
+                yield from outside.mode(mode, policy)
         for device in many(service.get("devices")):
             source = device.get("source") if isinstance(device, dict) else device
             path = self._filled(source).split(":")[0]
             if not any(fnmatch.fnmatchcase(path, one) for one in policy.devices):
                 yield "devices", f"{path} is not in devices"
-        for source in self._mounts(service):
-            if not _below_any(source, policy.host_paths):
-                yield "volumes", f"{source} is not in host_paths"
+        logged = outside.texts(service.get("logging"), "options", self._filled).items()
+        files = [(f"logging.options.{name}", one) for name, one in logged if one.startswith("/")]
+        for where, path in (*(("volumes", one) for one in self._mounts(service)), *files):
+            if not below_any(path, policy.host_paths):
+                yield where, f"{path} is not in host_paths"
+
+    def _others(self, service: Mapping[str, Any]) -> Iterator[Found]:
+        """Things of others, which no policy opens."""
+        if service.get("provider"):
+            yield "provider", "a program of the node is not an application's to start"
+        for other in map(self._filled, many(service.get("external_links"))):
+            yield "external_links", f"{other} is not of this application"
 
     def _image(self, service: Mapping[str, Any], policy: Policy) -> Iterator[Found]:
         if service.get("build"):
             yield "build", "nodes do not build; push an image and name it"
-        yield from _foreign("image", self._filled(service.get("image")), policy)
+        for where, part in (("", service), *_hooks(service)):
+            yield from _foreign(f"{where}image", self._filled(part.get("image")), policy)
 
     def _privileges(self, service: Mapping[str, Any], policy: Policy) -> Iterator[Found]:
         if policy.privileged == "allow":
             return
-        if self._filled(service.get("privileged")).lower() in ("true", "yes", "on", "1"):
-            yield "privileged", "is denied"
+        for where, part in (("", service), *_hooks(service)):
+            if outside.is_true(self._filled(part.get("privileged"))):
+                yield f"{where}privileged", "is denied"
         for option in map(self._filled, many(service.get("security_opt"))):
-            if any(sign in option for sign in UNCONFINED):
+            if not CONFINING.fullmatch(option):
                 yield "security_opt", f"{option} is as good as privileged, which is denied"
+        for key in OF_THE_ENGINE:
+            if service.get(key):
+                yield key, "is as good as privileged, which is denied"
         allowed = {_capability(one) for one in policy.capabilities}
         for name in map(self._filled, many(service.get("cap_add"))):
             if _capability(name) not in allowed:
@@ -116,8 +145,8 @@ class Reach:
                 text = self._filled(mount)
                 source, colon, _ = text.partition(":")
                 bound = bool(colon)
-            outside = posixpath.normpath(source).startswith("..")
-            if bound and (source.startswith(("/", "~")) or outside):
+            leaves = posixpath.normpath(source).startswith("..")
+            if bound and (source.startswith(("/", "~")) or leaves):
                 yield source
 
     def _filled(self, value: object) -> str:
@@ -147,16 +176,15 @@ def _foreign(where: str, image: str, policy: Policy) -> Iterator[Found]:
         yield where, f"registry {registry} is not in registries"
 
 
+def _hooks(service: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for kind in HOOKS:
+        for one in many(service.get(kind)):
+            if isinstance(one, dict):
+                yield f"{kind}.", one
+
+
 def _capability(name: str) -> str:
     return name.upper().removeprefix("CAP_")
-
-
-def _below_any(path: str, roots: Iterable[str]) -> bool:
-    normal = posixpath.normpath(path)
-    return any(
-        root == "/" or normal == root or normal.startswith(f"{root}/")
-        for root in map(posixpath.normpath, roots)
-    )
 
 
 def _path(include: object) -> object:

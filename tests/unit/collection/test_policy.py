@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from ansible_collections.margrave.edge.plugins.module_utils import _policy
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
+
+from controller.admission.reach import Reach
+from margrave.documents.extensions import Policy
 
 DENY: dict[str, Any] = {
     "privileged": "deny",
@@ -25,6 +29,15 @@ def _model(**service: Any) -> dict[str, Any]:
 
 def _check(model: dict[str, Any], **policy: Any) -> None:
     _policy.check("web", model, FOLDER, {**DENY, **policy})
+
+
+def _network(**network: Any) -> dict[str, Any]:
+    return {"name": "p", "services": {}, "networks": {"n": {"name": "p_n", **network}}}
+
+
+def _volume(options: dict[str, str], **volume: Any) -> dict[str, Any]:
+    whole = {"name": "p_d", "driver_opts": options, **volume}
+    return {"name": "p", "services": {}, "volumes": {"d": whole}}
 
 
 CASES: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
@@ -64,6 +77,85 @@ CASES: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
         {"host_paths": ["/etc/shadow"]},
     ),
     (_model(image="docker.io/x"), "registry docker.io", {"registries": ["*.io"]}),
+    (
+        _network(name="host", external=True),
+        "networks.n: host is denied by host_namespaces",
+        {"host_namespaces": "allow"},
+    ),
+    (
+        _network(name="other_default", external=True),
+        "other_default is not of this application",
+        {"host_paths": ["network:other_default"]},
+    ),
+    (
+        _model(network_mode="other_default"),
+        "network_mode: other_default is not of this application",
+        {"host_paths": ["network:other_default"]},
+    ),
+    (
+        _network(driver="macvlan", driver_opts={"parent": "eth0"}),
+        "networks.n.driver: macvlan reaches beyond",
+        {"host_namespaces": "allow"},
+    ),
+    (
+        _network(driver_opts={"com.docker.network.bridge.name": "br0"}),
+        "networks.n.driver_opts.com.docker.network.bridge.name: reaches beyond",
+        {"host_namespaces": "allow"},
+    ),
+    (
+        _network(ipam={"driver": "dhcp"}),
+        "networks.n.ipam.driver: reaches beyond",
+        {"host_namespaces": "allow"},
+    ),
+    (
+        _volume({"type": "overlay", "device": "overlay", "o": "lowerdir=/etc"}),
+        "volumes.d.driver_opts: overlay needs / in host_paths",
+        {"host_paths": ["/"]},
+    ),
+    (
+        _volume({"type": "nfs", "device": ":/x", "o": "addr=10.0.0.1"}),
+        "volumes.d.driver_opts: nfs needs / in host_paths",
+        {"host_paths": ["/"]},
+    ),
+    (
+        _volume({"type": "overlay", "device": "/srv", "o": "lowerdir=/etc"}),
+        "volumes.d.driver_opts",
+        {"host_paths": ["/"]},
+    ),
+    (
+        _volume({}, driver="sshfs"),
+        "volumes.d.driver: sshfs needs / in host_paths",
+        {"host_paths": ["/"]},
+    ),
+    (
+        _model(post_start=[{"command": ["x"], "privileged": True}]),
+        "post_start.privileged: is denied",
+        {"privileged": "allow"},
+    ),
+    (
+        _model(pre_start=[{"command": ["x"], "image": "docker.io/x"}]),
+        "pre_start.image: registry docker.io",
+        {"registries": ["*"]},
+    ),
+    (
+        _model(security_opt=["label=type:spc_t"]),
+        "security_opt: label=type:spc_t is as good as",
+        {"privileged": "allow"},
+    ),
+    (
+        _model(security_opt=["seccomp=/etc/all.json"]),
+        "security_opt: seccomp=/etc/all.json is as good as",
+        {"privileged": "allow"},
+    ),
+    (_model(runtime="other"), "runtime: is as good as", {"privileged": "allow"}),
+    (_model(cgroup_parent="/"), "cgroup_parent: is as good as", {"privileged": "allow"}),
+    (_model(annotations={"a": "b"}), "annotations: is as good as", {"privileged": "allow"}),
+    (_model(use_api_socket=True), "use_api_socket: is as good as", {"privileged": "allow"}),
+    (
+        _model(logging={"driver": "k8s-file", "options": {"path": "/etc/x"}}),
+        "logging.options.path: /etc/x is not in host_paths",
+        {"host_paths": ["/etc"]},
+    ),
 ]
 
 
@@ -80,10 +172,63 @@ def test_reaching_out_is_refused_until_allowed(
     _check(model, **{**strict, **allowance})
 
 
+def _as_written(model: dict[str, Any]) -> str:
+    """The file that resolves to the model: its own networks and volumes have no names yet."""
+    written = json.loads(json.dumps(model))
+    for kind in ("networks", "volumes"):
+        for one in written.get(kind, {}).values():
+            if one["name"].startswith("p_"):
+                del one["name"]
+    return json.dumps(written)
+
+
+@pytest.mark.parametrize(
+    ("model", "finding", "allowance"), [one for one in CASES if "secrets" not in one[0]]
+)
+def test_a_plan_says_the_same(
+    model: dict[str, Any], finding: str, allowance: dict[str, Any]
+) -> None:
+    """What a node refuses of the model is refused of the file already, and opened by the same."""
+    strict = {"registries": ["registry.site"]}
+    reach = Reach({"compose.yaml": _as_written(model)}, {})
+
+    told = [f"{where}: {words}" for where, words in reach.beyond(Policy(**strict))]
+
+    assert [one for one in told if finding in one], told
+    assert list(reach.beyond(Policy(**{**strict, **allowance}))) == []
+
+
+def test_a_folder_that_is_allowed_opens_no_other() -> None:
+    """A volume of an allowed folder may not bring another one with it."""
+    layered = _volume({"type": "overlay", "device": "/srv", "o": "lowerdir=/etc"})
+    with pytest.raises(ConfigError, match="lowerdir=/etc needs / in host_paths"):
+        _check(layered, host_paths=["/srv"])
+
+
+@pytest.mark.parametrize("option", ["no-new-privileges:true", "no-new-privileges", "mask=/proc/x"])
+def test_more_confinement_is_never_refused(option: str) -> None:
+    """What takes something away from a service needs no allowance."""
+    _check(_model(security_opt=[option]))
+
+
+def test_what_is_an_applications_own_needs_no_allowance() -> None:
+    """Networks and volumes of its own, also in memory or with a size of packet that fits."""
+    options = {"type": "tmpfs", "device": "tmpfs", "o": "size=1m"}
+    _check({**_volume(options), **_network(driver_opts={"com.docker.network.driver.mtu": "1400"})})
+    _check(_model(network_mode="service:web"))
+    _check(_model(network_mode="none"))
+
+
 @pytest.mark.parametrize(
     "service",
-    [{"build": {"context": "."}}, {"pid": "container:abc"}, {"volumes_from": ["container:abc"]}],
-    ids=["build", "another's processes", "another's volumes"],
+    [
+        {"build": {"context": "."}},
+        {"pid": "container:abc"},
+        {"volumes_from": ["container:abc"]},
+        {"external_links": ["abc"]},
+        {"provider": {"type": "any-program"}},
+    ],
+    ids=["build", "processes", "volumes", "names", "programs of the node"],
 )
 def test_some_ways_are_never_open(service: dict[str, Any]) -> None:
     """No policy opens building on the node or joining foreign containers."""
