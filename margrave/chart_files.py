@@ -31,6 +31,17 @@ _WRITTEN: Final = re.compile(
     r"^\s*-?\s*image:\s*[\"']?([a-z0-9][^\s\"'{}]*)[\"']?\s*$", re.MULTILINE
 )
 _MEND: Final = "mend the chart"
+_KIND: Final = re.compile(r"^kind:[ \t]*[\"']?([A-Za-z]+)[\"']?[ \t]*\r?$", re.MULTILINE)
+# Those of the API groups that every cluster has and that stay in a namespace: nodes take no others
+# where the site's policy denies what is privileged.
+KINDS: Final = frozenset(
+    (
+        *("ConfigMap", "PersistentVolume", "PersistentVolumeClaim", "Pod", "Secret", "Service"),
+        *("ServiceAccount", "DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"),
+        *("HorizontalPodAutoscaler", "CronJob", "Job", "Ingress", "NetworkPolicy"),
+        *("PodDisruptionBudget", "Role", "RoleBinding"),
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -64,7 +75,8 @@ def remarks(files: Mapping[str, bytes], pointers: Iterable[str]) -> list[Flaw]:
         words = f"is not read here ({error.findings[0].message}), and its images are not pinned"
         return [Flaw(VALUES, words, "write it plainly")]
     values = values if isinstance(values, dict) else {}
-    return [*_unknown(values, pointers), *_moving(values), *_in_templates(files)]
+    seen = [*_in_templates(files), *_far(files)]
+    return [*_unknown(values, pointers), *_moving(values), *seen]
 
 
 def is_image(key: object, value: object) -> bool:
@@ -168,6 +180,18 @@ def _apart(value: Any, where: str) -> Iterator[tuple[str, str]]:
         return
     for key, one in value.items():
         yield from _apart(one, f"{where}.{key}" if where else str(key))
+
+
+def _far(files: Mapping[str, bytes]) -> Iterator[Flaw]:
+    """Kinds that a template may make: whether it does is known where it is rendered."""
+    for path, data in sorted(files.items()):
+        if "templates" in path.split("/"):
+            found = set(_KIND.findall(data.decode("utf-8", "replace")))
+            for kind in sorted(found - KINDS - {"CustomResourceDefinition"}):
+                words = (
+                    f"makes a {kind}, which nodes refuse where the site's policy denies privileged"
+                )
+                yield Flaw(path, words, "do without it, or say at which sites it may run")
 
 
 def _in_templates(files: Mapping[str, bytes]) -> Iterator[Flaw]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from ansible_collections.margrave.edge.plugins.module_utils import _chart_kinds
 
 from margrave import chart_files
 
@@ -96,6 +97,19 @@ def test_images_that_can_move_and_values_that_are_not_there_are_worth_a_look() -
         "templates/web.yaml: busybox:1 is not pinned",
     ]
     assert found[0].cure == 'did you mean "web.replicas"?'
+
+
+def test_kinds_that_nodes_may_refuse_are_worth_a_look() -> None:
+    """The same that nodes take without being told so; what a template says is not yet made."""
+    made = "kind: Deployment\n---\nkind: HelmChart\n---\n{{ if .Values.rbac }}\nkind: ClusterRole\n"
+
+    found = chart_files.remarks(files(templates__web=made), [])
+
+    assert [str(one).partition(",")[0] for one in found] == [
+        "templates/web.yaml: makes a ClusterRole",
+        "templates/web.yaml: makes a HelmChart",
+    ]
+    assert {kind for kinds in _chart_kinds.KINDS.values() for kind in kinds} == chart_files.KINDS
 
 
 def test_values_that_are_not_read_are_told() -> None:

@@ -10,6 +10,7 @@ import fnmatch
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from ansible_collections.margrave.edge.plugins.module_utils._chart_kinds import far
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
 from ansible_collections.margrave.edge.plugins.module_utils._policy import (
     capability,
@@ -19,14 +20,30 @@ from ansible_collections.margrave.edge.plugins.module_utils._policy import (
 
 KEEP = "helm.sh/resource-policy"
 HOOK = "helm.sh/hook"
-# These reach beyond the deployment's own namespace, up to all of the cluster.
-FAR = {
-    "APIService",
-    "ClusterRoleBinding",
-    "MutatingWebhookConfiguration",
-    "ValidatingAdmissionPolicyBinding",
-    "ValidatingWebhookConfiguration",
-}
+# Volumes that show a pod nothing but its own namespace.
+PLAIN = (
+    "name",
+    "configMap",
+    "downwardAPI",
+    "emptyDir",
+    "ephemeral",
+    "image",
+    "persistentVolumeClaim",
+    "projected",
+    "secret",
+)
+# What a PersistentVolume says beside where it lies.
+ABOUT = (
+    "accessModes",
+    "capacity",
+    "claimRef",
+    "mountOptions",
+    "nodeAffinity",
+    "persistentVolumeReclaimPolicy",
+    "storageClassName",
+    "volumeAttributesClassName",
+    "volumeMode",
+)
 HOST_NAMESPACES = ("hostNetwork", "hostPID", "hostIPC")
 
 
@@ -87,8 +104,9 @@ def _findings(one: dict, policy: dict) -> Iterator[str]:
         yield f"is a hook ({marks[HOOK]}): Margo's charts have none"
     if one.get("kind") == "CustomResourceDefinition":
         yield "Margo's charts do not manage definitions of resources"
-    if one.get("kind") in FAR and policy.get("privileged") != "allow":
-        yield "reaches over the whole cluster, which is as good as privileged, and that is denied"
+    elif policy.get("privileged") != "allow":
+        for finding in far(one):
+            yield f"{finding}, which is as good as privileged, and that is denied"
     if one.get("kind") == "PersistentVolume":
         yield from _volume(one.get("spec") or {}, policy)
     if one.get("kind") == "PersistentVolumeClaim" and marks.get(KEEP) != "keep":
@@ -113,17 +131,17 @@ def _volume(volume: dict, policy: dict) -> Iterator[str]:
     roots = policy.get("host_paths") or []
     for kind, told in volume.items():
         path = told.get("path") if isinstance(told, dict) else None
-        if kind in ("hostPath", "local") and not is_below_any(str(path), roots):
-            yield f"{kind}: {path} is not in host_paths"
-        elif kind == "nfs" and "/" not in roots:
-            yield "nfs: needs / in host_paths"
+        if kind in ("hostPath", "local"):
+            if not is_below_any(str(path), roots):
+                yield f"{kind}: {path} is not in host_paths"
+        elif kind == "image":
+            yield from _image(str(told.get("reference") or ""), policy)
+        elif kind not in (*PLAIN, *ABOUT) and "/" not in roots:
+            yield f"{kind}: needs / in host_paths"
 
 
 def _container(container: dict, policy: dict) -> Iterator[str]:
-    image = str(container.get("image") or "")
-    registry = registry_of(image)
-    if not _named(registry, policy):
-        yield f"image: registry {registry} is not in registries"
+    yield from _image(str(container.get("image") or ""), policy)
     security = container.get("securityContext") or {}
     yield from _confinement(security, policy)
     allowed = policy.get("privileged") == "allow"
@@ -139,6 +157,12 @@ def _container(container: dict, policy: dict) -> Iterator[str]:
     for name in _resources(container):
         if "/" in name and not _device(name, policy):
             yield f"resources: {name} is not in devices"
+
+
+def _image(image: str, policy: dict) -> Iterator[str]:
+    registry = registry_of(image)
+    if not _named(registry, policy):
+        yield f"image: registry {registry} is not in registries"
 
 
 def _resources(container: dict) -> set[str]:
@@ -157,5 +181,7 @@ def _confinement(security: dict, policy: dict) -> Iterator[str]:
         told: Any = security.get(kind) or {}
         if told.get("type") == "Unconfined":
             yield f"{kind}: Unconfined is as good as privileged, which is denied"
+    if (security.get("seLinuxOptions") or {}).get("type"):
+        yield "seLinuxOptions: another type is as good as privileged, which is denied"
     if security.get("procMount") == "Unmasked":
         yield "procMount: Unmasked is as good as privileged, which is denied"
