@@ -75,7 +75,8 @@ def _from_registry(shop: ChartShop, version: str, **more: str) -> dict[str, Any]
 
 
 def test_a_chart_comes_from_a_registry_ahead_of_its_window(shop: ChartShop, tmp_path: Path) -> None:
-    """Made ready first, installed later; values reach it typed; what is not there is told."""
+    """Made ready first, installed later while the registry is away; values reach it typed; what is
+    not there is told."""
     charts.push(shop.lab, shop.packages["1.0.0"], tmp_path)
     shop.ssh("ctr -n k8s.io images ls -q | grep storefront | xargs -r ctr -n k8s.io images rm")
     shop.values = {"web.replicas": 2}
@@ -84,11 +85,13 @@ def test_a_chart_comes_from_a_registry_ahead_of_its_window(shop: ChartShop, tmp_
     missing = _from_registry(shop, "1.0.0", revision="9.9.9")
     ready = Step("workload_prefetch", wanted)
 
-    first, again, looked, installed, refused, absent, deleted = shop.call(
-        ready,
-        ready,
-        shop.info(),
-        Step("workload_install", wanted),
+    first, again, looked = shop.call(ready, ready, shop.info())
+    shop.lab.fail(shop.node, registry=True)
+    try:
+        installed = shop.one(Step("workload_install", wanted))
+    finally:
+        shop.lab.heal(shop.node)
+    refused, absent, deleted = shop.call(
         Step("workload_update", {**wrong, "revision": "sha256:" + "1" * 64}),
         Step("workload_update", {**missing, "revision": "sha256:" + "2" * 64}),
         shop.delete(),

@@ -7,9 +7,17 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from ansible_collections.margrave.edge.plugins.module_utils import _charted, _charts, _helm
+from ansible_collections.margrave.edge.plugins.module_utils import (
+    _chart_source,
+    _charted,
+    _charts,
+    _helm,
+    _release,
+)
+from ansible_collections.margrave.edge.plugins.module_utils._archive import digest_of
 from ansible_collections.margrave.edge.plugins.module_utils._cri import full_name
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
+from ansible_collections.margrave.edge.plugins.module_utils._layout import Folder
 from ansible_collections.margrave.edge.plugins.module_utils._programs import Ran
 
 GOOD = {"Chart.yaml": "name: web\n", "templates/web.yaml": "kind: Pod\n# no lookup here\n"}
@@ -129,3 +137,18 @@ def test_claims_of_stateful_sets_are_known_by_pattern() -> None:
 def test_images_as_containerd_names_them(reference: str, full: str) -> None:
     """Whatever a chart writes is looked for under the name that it has on the node."""
     assert full_name(reference) == full
+
+
+def test_a_chart_that_was_fetched_is_kept_as_long_as_it_is_whole(tmp_path: Path) -> None:
+    """The next call takes it from the disk; one that is not what was noted is fetched again."""
+    folder = Folder(str(tmp_path))
+    place = Path(_release.component_folder(folder, "r", "web"))
+    place.parent.mkdir(parents=True)
+    packed = next(_packed(place, GOOD).glob("*.tgz"))
+    digest = digest_of(packed.read_bytes())
+    parts = [_release.Part(name=name, digest=digest, project="p") for name in ("web", "gone")]
+    release = _release.Release("r", "sha256:r", None, "", "", {}, parts)
+
+    assert _chart_source.kept(folder, release) == {"web": packed.read_bytes()}
+    packed.write_bytes(packed.read_bytes()[:-1])
+    assert _chart_source.kept(folder, release) == {}

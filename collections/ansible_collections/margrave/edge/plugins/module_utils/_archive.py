@@ -33,13 +33,18 @@ def verified(name: str, archive: str, digest: str) -> bytes:
 
 def verify(name: str, data: bytes, digest: str) -> None:
     """Refuse content that is not what the digest names."""
-    found = "sha256:" + hashlib.sha256(data).hexdigest()
+    found = digest_of(data)
     if found != digest:
         raise ImageError(
             "digest-mismatch",
             f"components.{name}: content has digest {found}, wanted is {digest}",
             "publish the application again; what runs stays as it is",
         )
+
+
+def digest_of(data: bytes) -> str:
+    """How content is named."""
+    return "sha256:" + hashlib.sha256(data).hexdigest()
 
 
 def unpack(name: str, data: bytes, folder: str) -> None:

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 import json
 import os
 import shutil
@@ -17,17 +16,19 @@ from functools import cached_property
 
 from ansible_collections.margrave.edge.plugins.module_utils import (
     _chart_policy,
+    _chart_source,
     _charted,
     _charts,
     _helm,
     _helm_wait,
     _kubernetes,
     _objects,
+    _pulls,
     _release,
     _values,
 )
-from ansible_collections.margrave.edge.plugins.module_utils._archive import unpack, verify
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call
+from ansible_collections.margrave.edge.plugins.module_utils._claims import Claims
 from ansible_collections.margrave.edge.plugins.module_utils._compare import Drift
 from ansible_collections.margrave.edge.plugins.module_utils._containers import DEPLOYMENT
 from ansible_collections.margrave.edge.plugins.module_utils._cri import Images
@@ -35,6 +36,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._driver import Remai
 from ansible_collections.margrave.edge.plugins.module_utils._files import write_durable
 from ansible_collections.margrave.edge.plugins.module_utils._kubernetes import Cluster, key
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Folder
+from ansible_collections.margrave.edge.plugins.module_utils._pull_errors import pull_mismatch
 from ansible_collections.margrave.edge.plugins.module_utils._release import Part, Release
 from ansible_collections.margrave.edge.plugins.module_utils._request import Wanted
 
@@ -103,6 +105,10 @@ class HelmDriver:
 
     # -- making ready -------------------------------------------------------------------------
 
+    def kept(self, stored: Release) -> dict[str, bytes]:
+        """Charts from registries that are whole on the disk."""
+        return _chart_source.kept(self.call.folder, stored)
+
     def stage(self, folder: Folder, one: Wanted, archive: bytes, _current: Release | None) -> Part:
         """Fetch the chart, write the values, render, and hold the result against the policy."""
         request = self.call.request
@@ -110,16 +116,13 @@ class HelmDriver:
             _chart_policy.check_source(one.name, one.repository, dict(request.policy))
         release = request.release or ""
         content = _release.component_folder(folder, release, one.name)
-        os.makedirs(content, mode=0o755)
-        if one.repository:
-            self._pull(one, content)
-        else:
-            unpack(one.name, archive, content)
+        login = request.logins.get(one.repository.split("/")[2]) if one.repository else None
+        digest = _chart_source.put(self.cluster, one, archive, content, login)
         values = json.dumps(_values.nested(one.values), sort_keys=True)
         write_durable(_release.values_path(folder, release, one.name), values.encode())
         part = Part(
             name=one.name,
-            digest=one.digest,
+            digest=digest,
             project=self.call.project(one.name),
             timeout=one.timeout,
         )
@@ -135,13 +138,6 @@ class HelmDriver:
         }
         part.volumes = _charted.claims(objects)
         return part
-
-    def _pull(self, one: Wanted, content: str) -> None:
-        login = self.call.request.logins.get(one.repository.split("/")[2])
-        chart = _helm.pull(self.cluster, one.repository, one.revision, content, login)
-        if one.digest:
-            with open(chart, "rb") as file:
-                verify(one.name, file.read(), one.digest)
 
     def _rendered(self, folder: Folder, release: str, namespace: str, part: Part) -> list[dict]:
         """The objects of a component, checked."""
@@ -159,7 +155,7 @@ class HelmDriver:
         """Render the stored chart again, and hold it against the policy of now."""
         self._rendered(folder, release.release, release.namespace, part)
 
-    @property
+    @cached_property
     def _images(self) -> Images:
         return Images(self.call.programs, self.call.request.logins)
 
@@ -170,8 +166,10 @@ class HelmDriver:
     def fetch(self, release: Release) -> bool:
         """Pull images where the node has a way to; elsewhere the kubelet does later."""
         absent = self.missing(release)
-        for reference in absent:
-            self._images.pull(reference)
+        if absent:
+            _pulls.fetch(self.call, self._images, absent)
+            for reference in self._images.missing(absent):
+                raise pull_mismatch(reference)
         return bool(absent)
 
     # -- switching ----------------------------------------------------------------------------
@@ -241,38 +239,28 @@ class HelmDriver:
                 _helm.uninstall(self.cluster, name, namespace)
 
     def remains(self) -> Remains:
-        """Helm's releases that carry the label, and claims of those that are kept here."""
+        """Helm's releases that carry the label, and the deployment's claims."""
         there = _helm.releases(self.cluster, self.label)
-        return Remains(bool(there), sorted(name for _namespace, name in self._claims()))
+        return Remains(bool(there), sorted(name for _namespace, name in self._claims.found()))
 
-    def _claims(self) -> list[tuple[str, str]]:
-        """Namespace and name of claims that the kept releases made."""
-        wanted = {
-            (release.namespace, pattern)
-            for release in _release.all_of(self.call.folder)
-            for part in release.parts
-            for pattern in part.volumes
-        }
-        return [
-            (namespace, one["metadata"]["name"])
-            for namespace in sorted({namespace for namespace, _pattern in wanted})
-            for one in self.cluster.items(_charted.CLAIM, namespace)
-            if any(
-                namespace == where and fnmatch.fnmatchcase(one["metadata"]["name"], pattern)
-                for where, pattern in wanted
-            )
-        ]
+    @property
+    def _claims(self) -> Claims:
+        request = self.call.request
+        return Claims(self.cluster, self.call.folder, request.deployment, request.project(""))
 
     def sweep(self, volumes: Iterable[str]) -> None:
-        """Take off all releases that carry the label, then these claims."""
-        doomed = set(volumes)
-        claims = [one for one in self._claims() if one[1] in doomed]
+        """Take off all releases that carry the label, then these claims; namespaces stay."""
+        doomed, claims = set(volumes), self._claims.found()
+        self._claims.keep(one for one in claims if one[1] not in doomed)
         for name, namespace in _helm.releases(self.cluster, self.label):
             _helm.unlock(self.cluster, name, namespace)
             _helm.uninstall(self.cluster, name, namespace)
-        for namespace, name in claims:
-            self.cluster.delete(_charted.CLAIM, namespace, [name])
+        self._claims.remove(one for one in claims if one[1] in doomed)
         shutil.rmtree(_kubernetes.SCRATCH, ignore_errors=True)
+
+    def spare(self) -> list[str]:
+        """Nothing, for the same reason as below."""
+        return []
 
     def tidy(self, _dropped: Iterable[Release]) -> list[str]:
         """Nothing: the kubelet removes images that no pod needs by itself."""

@@ -110,6 +110,14 @@ class Cluster:
         out = self.kubectl(["get", kind, "-n", namespace, "-o", "json"])
         return list(_flat(_values(out)))
 
+    def everywhere(self, kind: str) -> list[dict]:
+        """All objects of a kind in all namespaces."""
+        return list(_flat(_values(self.kubectl(["get", kind, "-A", "-o", "json"]))))
+
+    def label(self, kind: str, namespace: str, name: str, label: str) -> None:
+        """Put a label on an object, over another value of it."""
+        self.kubectl(["label", kind, name, "-n", namespace, "--overwrite", label])
+
     def delete(self, kind: str, namespace: str, names: Iterable[str]) -> None:
         """Remove objects by name; gone already is fine."""
         names = list(names)

@@ -92,6 +92,15 @@ def pull_error(reference: str, words: str) -> EdgeError:
     )
 
 
+def pull_mismatch(reference: str) -> ImageError:
+    """The error for a pull that ended well and did not bring what was named."""
+    return ImageError(
+        "image-mismatch",
+        f"image {reference}: what the registry gave is not what the name says",
+        "publish the application again from the image that is meant",
+    )
+
+
 def pull_silent(reference: str, seconds: float) -> RegistryError:
     """The error for a pull that tells nothing any more."""
     return RegistryError(

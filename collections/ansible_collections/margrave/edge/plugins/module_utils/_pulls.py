@@ -11,9 +11,9 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call
-from ansible_collections.margrave.edge.plugins.module_utils._engine import Engine
 from ansible_collections.margrave.edge.plugins.module_utils._errors import (
     ConflictError,
     DiskError,
@@ -31,12 +31,26 @@ PAUSE = 1.0
 RESERVE = 256 * 1024**2
 
 
-def fetch(call: Call, engine: Engine, references: list[str]) -> None:
+# In the line of progress that tells of a layer.
+SOME_CAME = b'"id"'
+
+
+class Source(Protocol):
+    """What fetches images: a container engine, or the kubelet's runtime."""
+
+    def store(self) -> str:
+        """The folder that holds images and containers."""
+
+    def pull(self, reference: str, login: dict | None, heard: Callable[[bytes], None]) -> None:
+        """Fetch an image, and tell of each line of progress, or at least of each second."""
+
+
+def fetch(call: Call, source: Source, references: list[str]) -> None:
     """Pull all of them, or raise what went wrong first; the others end with it."""
     call.safe_point()
-    store = engine.store()
+    store = source.store()
     _leave_room(store)
-    work = _Work(call, engine, store, list(references))
+    work = _Work(call, source, store, list(references))
     threads = [
         threading.Thread(target=work.go_on, daemon=True)
         for _number in range(min(AT_ONCE, len(references)))
@@ -54,7 +68,7 @@ class _Work:
     """What is still to be pulled, and what went wrong."""
 
     call: Call
-    engine: Engine
+    source: Source
     store: str
     left: list
     errors: list = field(default_factory=list)
@@ -78,7 +92,7 @@ class _Work:
         for attempt in range(1, ATTEMPTS + 1):
             heard = _Heard(self._look_around)
             try:
-                self.engine.pull(reference, login, heard)
+                self.source.pull(reference, login, heard)
                 return
             except RegistryError:
                 # A registry that gave nothing is away: the runner waits for it, not this call.
@@ -113,7 +127,7 @@ class _Heard:
 
     def __call__(self, line: bytes) -> None:
         """Look around."""
-        self.layers = self.layers or b'"id"' in line
+        self.layers = self.layers or SOME_CAME in line
         self.look_around()
 
 
