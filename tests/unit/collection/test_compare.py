@@ -46,6 +46,7 @@ def _container(hashed: str = "h1", **facts: Any) -> Container:
         ([_container("h2")], ["changed"]),
         ([_container(image_id="other")], ["image"]),
         ([_container(), _container(id="2", labels={COMPONENT: "gone"})], ["extra"]),
+        ([_container(), _container(id="2", name="web-2")], ["extra"]),
     ],
 )
 def test_each_kind_of_drift(containers: list[Container], what: list[str]) -> None:

@@ -53,6 +53,9 @@ def _service(part: Part, service: str, known: dict, mine: list[Container]) -> li
         detail = f"{len(mine)} of {known['count']} containers are there"
         return [Drift(part.name, service, "missing", detail)]
     found = []
+    if len(mine) > known["count"]:
+        detail = f"{len(mine)} containers are there instead of {known['count']}"
+        found.append(Drift(part.name, service, "extra", detail))
     image = part.images.get(service, {}).get("id")
     for one in mine:
         found += [

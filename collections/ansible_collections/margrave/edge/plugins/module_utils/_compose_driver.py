@@ -15,6 +15,7 @@ from functools import cached_property
 
 from ansible_collections.margrave.edge.plugins.module_utils import (
     _compare,
+    _expected,
     _health,
     _images,
     _model,
@@ -92,6 +93,10 @@ class ComposeDriver:
         return _compare.health(release, seen)
 
     # -- making ready -------------------------------------------------------------------------
+
+    def kept(self, _stored: Release) -> dict[str, bytes]:
+        """Nothing: content travels with each call, and images are the engine's to keep."""
+        return {}
 
     def stage(self, folder: Folder, one: Wanted, archive: bytes, current: Release | None) -> Part:
         """Unpack, resolve, hold against the policy, and keep the model that Compose will run."""
@@ -186,17 +191,17 @@ class ComposeDriver:
                 self._foreign.set_aside(model)
             start = time.monotonic()
             content = _release.component_folder(self.call.folder, release.release, part.name)
-            self.compose.up(part.project, content, path, limit, _unfit(part, model, mine))
+            self.compose.up(part.project, content, path, limit, _expected.unfit(part, model, mine))
             self._foreign.give_back(model)
         with self.call.result.timed("health"):
             found = _health.wait(
-                _judge(model, release, mine),
+                _expected.judge(model, release, mine),
                 lambda: self._watched(part.project),
                 start + limit,
                 limit,
                 self.call.safe_point,
             )
-        _note(part, model, [self.engine.closely(one) for one in found])
+        _expected.note(part, model, [self.engine.closely(one) for one in found])
 
     def _watched(self, project: str) -> list[Container]:
         """One component's containers; Docker's list does not count how often one was restarted."""
@@ -243,6 +248,12 @@ class ComposeDriver:
         for volume in volumes:
             self.engine.remove_volume(volume)
 
+    def spare(self) -> list[str]:
+        """Images that were fetched for its releases and that nothing else needs."""
+        releases = _release.all_of(self.call.folder)
+        ending = self.call.request.deployment
+        return _images.unused(self.call.layout, self.engine, releases, ending)
+
     def tidy(self, dropped: Iterable[Release]) -> list[str]:
         """Remove images that were fetched for these releases and that nothing else needs."""
         return _images.remove_unused(self.call.layout, self.engine, dropped)
@@ -250,42 +261,3 @@ class ComposeDriver:
 
 def _labels(things: Iterable[dict]) -> dict[str, dict]:
     return {one["Name"]: one.get("Labels") or {} for one in things}
-
-
-def _unfit(part: Part, model: dict, mine: list[Container]) -> set[str]:
-    """Services whose containers Compose would leave: sick, half made, or changed by a person."""
-    return {
-        one.service
-        for one in mine
-        if one.service in _model.services(model)
-        and (
-            one.health == "unhealthy"
-            or one.state in ("created", "dead")
-            or _compare.made_otherwise(part, one)
-        )
-    }
-
-
-def _judge(model: dict, release: Release, mine: list[Container]) -> _health.Judge:
-    return _health.Judge(
-        services={
-            name: str(service.get("restart") or "")
-            for name, service in _model.services(model).items()
-        },
-        grace=float(release.health.get("grace", 5)),
-        restarts_before={one.id: one.restarts for one in mine},
-        ran_before=frozenset(one.id for one in mine if one.state == "running"),
-    )
-
-
-def _note(part: Part, model: dict, found: list[Container]) -> None:
-    """Keep what the healthy containers were made from: later looks compare with it."""
-    part.services = {}
-    for service in _model.services(model):
-        mine = [one for one in found if one.service == service]
-        part.services[service] = {
-            "hash": mine[0].config_hash if mine else "",
-            "count": len(mine),
-            "finished": bool(mine) and all(one.state == "exited" for one in mine),
-            "facets": mine[0].facets if mine else {},
-        }

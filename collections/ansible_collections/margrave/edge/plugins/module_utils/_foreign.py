@@ -75,7 +75,7 @@ class Foreign:
                 self.engine.start(one.id)
 
     def remove(self) -> None:
-        """Remove what stands aside: what took its place is healthy. Named volumes stay."""
+        """Remove what stands aside: what took its place is healthy. Volumes stay."""
         for one in self._aside():
             self.engine.remove_container(one.id)
 

@@ -16,6 +16,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._errors import Healt
 # A container that the engine started again this often will not stay up: no need to wait longer.
 CRASH_LOOP = 3
 STAYS_DOWN = ("", "no", "on-failure")
+ENDED = ("exited", "dead")
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Judge:
     ran_before: frozenset
 
     def verdict(self, containers: Iterable[Container], steady: Mapping[str, float]) -> Verdict:
-        """Judge containers; `steady` tells for how many seconds each has been seen running."""
+        """Judge containers; `steady` tells for how many seconds each has been seen as it is."""
         failed: list[str] = []
         waiting: list[str] = []
         containers = list(containers)
@@ -55,15 +56,18 @@ class Judge:
 
     def _judge(self, one: Container, steady: float, failed: list[str], waiting: list[str]) -> None:
         restarts = one.restarts - self.restarts_before.get(one.id, 0)
-        stays_down = self.services[one.service].partition(":")[0] in STAYS_DOWN
+        policy, _, most = self.services[one.service].partition(":")
         if restarts >= CRASH_LOOP:
             failed.append(f"{one.service} crashed {restarts} times (exit code {one.exit_code})")
         elif one.health == "unhealthy":
             failed.append(f"{one.service} is unhealthy")
-        elif one.state in ("exited", "dead") and one.exit_code and stays_down:
-            failed.append(f"{one.service} ended with exit code {one.exit_code}")
-        elif one.state in ("exited", "dead") and stays_down:
-            return  # a job that is done
+        elif one.state in ENDED and policy in STAYS_DOWN:
+            if not one.exit_code:
+                return  # a job that is done
+            # Between an end and the next start a container may be seen as ended, too.
+            again = policy == "on-failure" and (restarts < int(most) if most else True)
+            told = waiting if again and steady < self.grace else failed
+            told.append(f"{one.service} ended with exit code {one.exit_code}")
         elif one.state != "running":
             waiting.append(f"{one.service} is {one.state}")
         elif one.health == "starting":
@@ -80,14 +84,14 @@ def wait(
     safe_point: Callable[[], None],
 ) -> list[Container]:
     """Wait until all is healthy and give the containers; HealthError when that fails."""
-    since: dict[str, float] = {}
+    since: dict[tuple[str, str], float] = {}
     pause = 0.02
     while True:
         now = time.monotonic()
         containers = look()
-        running = {one.id for one in containers if one.state == "running"}
-        since = {one: since.get(one, now) for one in running}
-        verdict = judge.verdict(containers, {one: now - start for one, start in since.items()})
+        since = {(one.id, one.state): since.get((one.id, one.state), now) for one in containers}
+        steady = {one: now - start for (one, _state), start in since.items()}
+        verdict = judge.verdict(containers, steady)
         if verdict.healthy:
             return containers
         if verdict.failed:

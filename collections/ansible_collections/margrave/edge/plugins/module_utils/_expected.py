@@ -1,0 +1,58 @@
+# Copyright: (c) 2026, the Margrave contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is expected of a component's containers, and what is noted of them once they are healthy."""
+
+from __future__ import annotations
+
+from ansible_collections.margrave.edge.plugins.module_utils import _compare, _health, _model
+from ansible_collections.margrave.edge.plugins.module_utils._containers import Container
+from ansible_collections.margrave.edge.plugins.module_utils._release import Part, Release
+
+
+def unfit(part: Part, model: dict, mine: list[Container]) -> set[str]:
+    """Services whose containers Compose would leave: sick, half made, or changed by a person."""
+    return {
+        one.service
+        for one in mine
+        if one.service in _model.services(model)
+        and (
+            one.health == "unhealthy"
+            or one.state in ("created", "dead")
+            or _compare.made_otherwise(part, one)
+        )
+    }
+
+
+def judge(model: dict, release: Release, mine: list[Container]) -> _health.Judge:
+    """What to expect of a component's services, by what they say and how they were before."""
+    return _health.Judge(
+        services={name: _restart(one) for name, one in _model.services(model).items()},
+        grace=float(release.health.get("grace", 5)),
+        restarts_before={one.id: one.restarts for one in mine},
+        ran_before=frozenset(one.id for one in mine if one.state == "running"),
+    )
+
+
+def _restart(service: dict) -> str:
+    """When a service's containers are started again, as `restart` has it."""
+    if service.get("restart"):
+        return str(service["restart"])
+    told = (service.get("deploy") or {}).get("restart_policy") or {}
+    condition, most = str(told.get("condition") or ""), told.get("max_attempts")
+    plain = {"any": "always", "none": "no"}.get(condition, condition)
+    return f"{plain}:{most}" if plain == "on-failure" and most else plain
+
+
+def note(part: Part, model: dict, found: list[Container]) -> None:
+    """Keep what the healthy containers were made from: later looks compare with it."""
+    part.services = {}
+    for service in _model.services(model):
+        mine = [one for one in found if one.service == service]
+        part.services[service] = {
+            "hash": mine[0].config_hash if mine else "",
+            "count": len(mine),
+            "finished": bool(mine) and all(one.state == "exited" for one in mine),
+            "facets": mine[0].facets if mine else {},
+        }
