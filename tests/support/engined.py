@@ -17,6 +17,11 @@ class Engined(Shop):
         """Remove what answers, as a person with a shell might."""
         self.ssh(f"{self.engine} rm -f $({self.engine} ps -qf name=web)")
 
+    def data(self) -> str:
+        """Names of the deployment's volumes."""
+        label = f"label=margrave.deployment={self.deployment}"
+        return self.ssh(f"{self.engine} volume ls -q --filter {label}")
+
     def stranger(self) -> str:
         """What runs here and is not the deployment's."""
         return self.ssh(f"{self.engine} ps -a --format '{{{{.Names}}}}'")
@@ -39,6 +44,10 @@ class Charted(ChartShop):
     def damage(self) -> None:
         """Remove what answers."""
         self.kubectl("delete deployment web --wait=true")
+
+    def data(self) -> str:
+        """Names of the deployment's claims."""
+        return self.kubectl("get pvc -o name")
 
     def stranger(self) -> str:
         """What was deployed here by others."""

@@ -15,9 +15,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from lab import Lab
 
 NODE = "depot-1"
+# What is promised for every engine is shown on the dearer one too, where there is time.
+ENGINES = ["podman", pytest.param("docker", marks=pytest.mark.full)]
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -59,6 +63,31 @@ class Step:
     module: str
     arguments: dict[str, Any]
     check: bool = False
+    diff: bool = False
+
+
+def four(step: Step) -> tuple[Step, ...]:
+    """Check, act, act again, check again, each with its diff."""
+    check, act = (Step(step.module, step.arguments, check=one, diff=True) for one in (True, False))
+    return (check, act, act, check)
+
+
+def assert_alike(answers: Sequence[dict[str, Any]]) -> None:
+    """Of these four, what is checked is what happens: all but how long and how far it was."""
+    # The facts are Ansible's own, told once a play.
+    apart = ("durations", "phase", "ansible_facts")
+    plain = [{name: value for name, value in one.items() if name not in apart} for one in answers]
+    check, act, again, check_again = plain
+    assert check == act, _differing(check, act)
+    assert check_again == again, _differing(check_again, again)
+
+
+def _differing(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: (one.get(name), other.get(name))
+        for name in {*one, *other}
+        if one.get(name) != other.get(name)
+    }
 
 
 @dataclass
@@ -216,6 +245,7 @@ def _play(steps: Sequence[Step], answers: Path, python: str) -> dict[str, Any]:
         {
             f"margrave.edge.{step.module}": step.arguments,
             "check_mode": step.check,
+            "diff": step.diff,
             "ignore_errors": True,
             "ignore_unreachable": True,
             "register": f"step{index}",

@@ -6,7 +6,7 @@ import pytest
 
 from lab import kubernetes
 from tests.support.engined import Charted, Engined
-from tests.support.shop import Step
+from tests.support.shop import Step, assert_alike, four
 
 pytestmark = pytest.mark.lab
 
@@ -25,24 +25,30 @@ ENGINES = [
 
 @pytest.mark.parametrize("subject", ENGINES, indirect=True)
 def test_an_engine_keeps_the_promises(subject: Engined | Charted) -> None:
-    """Installed once, updated once, a bad release goes back, drift is mended, delete is whole."""
+    """Each is done once and said alike beforehand; a bad release goes back, drift is mended, data
+    stays until it is told to go, and a delete is whole."""
     install, update = subject.install("1.0.0"), subject.update("1.1.0")
     bad = Step("workload_update", subject.content("1.2.0", timeout=6))
     look = Step("workload_info", {"deployment": subject.deployment})
     subject.add_stranger()
 
-    installed = subject.call(*_four(install))
+    installed = subject.call(*four(install))
+    made_ready = subject.call(*four(Step("workload_prefetch", update.arguments)))
     first = subject.page()
-    updated = subject.call(*_four(update), bad, look)
+    updated = subject.call(*four(update), bad, look)
     second = subject.page()
     subject.damage()
     drifted, mended, again, back = subject.call(look, update, update, subject.rollback())
     third = subject.page()
-    deleted = subject.call(*_four(subject.delete(volumes="remove")), look)
+    kept = subject.call(*four(subject.delete()))
+    data = subject.data()
+    deleted = subject.call(*four(subject.delete(volumes="remove")), look)
 
-    assert [one["changed"] for one in installed] == CHECK_ACT_AGAIN
+    for answers in (installed, made_ready, updated[:4], kept, deleted[:4]):
+        assert [one["changed"] for one in answers] == CHECK_ACT_AGAIN
+        assert_alike(answers)
+    assert {one["next_revision"] for one in made_ready} == {update.arguments["revision"]}
     assert first == {"version": "1.0.0", "greeting": "hello"}
-    assert [one["changed"] for one in updated[:4]] == CHECK_ACT_AGAIN
     failed, after = updated[4:]
     assert (failed["state"], failed["rolled_back"]) == ("FAILED", True)
     assert (failed["error"]["class"], failed["version"]) == ("health", "1.1.0")
@@ -51,12 +57,8 @@ def test_an_engine_keeps_the_promises(subject: Engined | Charted) -> None:
     assert [one["what"] for one in drifted["workloads"][0]["drift"]] == ["missing"]
     assert [one["changed"] for one in (mended, again, back)] == [True, False, True]
     assert third["version"] == "1.0.0"
-    assert [one["changed"] for one in deleted[:4]] == CHECK_ACT_AGAIN
+    assert [len(one["volumes_kept"]) for one in kept] == [1] * 4
+    assert (len(data.split()), subject.data()) == (1, "")
     assert deleted[4]["workloads"] == []
     assert "foreign" in subject.stranger()
     assert subject.ssh("find /var/lib/margrave /run/margrave -mindepth 1") == ""
-
-
-def _four(step: Step) -> tuple[Step, ...]:
-    check = Step(step.module, step.arguments, check=True)
-    return (check, step, step, check)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.shop import NODE, Shop, Step
+from tests.support.shop import ENGINES, Shop, Step
 
 pytestmark = pytest.mark.lab
 
@@ -86,17 +86,18 @@ def test_a_wrong_release_never_stays(shop: Shop, tmp_path: Path) -> None:
     assert shop.page()["version"] == "1.0.0"
 
 
+@pytest.mark.parametrize("shop", ENGINES, indirect=True)
 def test_a_registry_that_is_away_stops_nothing(shop: Shop) -> None:
     """While a registry is away the old release serves, and the error is the site's trouble."""
     shop.one(shop.install("1.0.0"))
     compose = (shop.packages["1.1.0"] / "compose.yaml").read_text()
     image = next(word for word in compose.split() if "storefront-web@" in word)
-    shop.ssh(f"podman rmi -f {image} || true")
-    shop.lab.fail(NODE, registry=True)
+    shop.ssh(f"{shop.engine} rmi -f {image} || true")
+    shop.lab.fail(shop.node, registry=True)
     try:
         failed = shop.one(shop.update("1.1.0"))
     finally:
-        shop.lab.heal(NODE)
+        shop.lab.heal(shop.node)
 
     assert failed["error"]["class"] == "registry", failed["error"]
     assert failed["changed"] is False

@@ -6,10 +6,10 @@ import uuid
 
 import pytest
 
-from tests.support.shop import Shop, Step
+from tests.support.shop import ENGINES, Shop, Step
 from tests.support.waiting import eventually
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.parametrize("shop", ENGINES, indirect=True)]
 
 
 def test_calls_out_of_order(shop: Shop) -> None:

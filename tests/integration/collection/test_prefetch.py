@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.private_registry import PASSWORD, USER, PrivateRegistry
-from tests.support.shop import NODE, Shop, Step
+from tests.support.shop import NODE, Shop, Step, assert_alike, four
 
 pytestmark = pytest.mark.lab
 
@@ -27,10 +27,9 @@ def test_what_was_fetched_ahead_needs_no_registry_any_more(shop: Shop) -> None:
     """Made ready while the old one serves; installed while the registry is away; told by info."""
     shop.ssh("podman image prune --all --force")  # what other tests left may be what is fetched
     ready = Step("workload_prefetch", shop.content("1.1.0"))
-    check = Step(ready.module, ready.arguments, check=True)
     look = Step("workload_info", {"deployment": shop.deployment})
 
-    _, *fetched, seen = shop.call(shop.install("1.0.0"), check, ready, ready, check, look)
+    _, *fetched, seen = shop.call(shop.install("1.0.0"), *four(ready), look)
     before = shop.page()
     shop.lab.fail(NODE, registry=True)
     try:
@@ -39,6 +38,8 @@ def test_what_was_fetched_ahead_needs_no_registry_any_more(shop: Shop) -> None:
         shop.lab.heal(NODE)
 
     assert [one["changed"] for one in fetched] == [True, True, False, False]
+    assert_alike(fetched)
+    assert fetched[0]["diff"]["after"]["next_revision"] == ready.arguments["revision"]
     assert {one["state"] for one in fetched} == {"PREFETCHED"}
     assert len({tuple(one["images"]) for one in fetched}) == 1
     workload = seen["workloads"][0]
@@ -77,21 +78,24 @@ def _named(shop: Shop, folder: Path, check: str) -> dict[str, Any]:
 
 
 @pytest.mark.full
+@pytest.mark.parametrize("shop", ["podman", "docker"], indirect=True)
 def test_what_is_not_ours_is_taken_over_only_when_asked(shop: Shop, tmp_path: Path) -> None:
     """Refused without being asked; back again when the release fails; gone when it is healthy."""
-    shop.ssh("podman run -d --name foreign registry.margrave.lab:5000/idle:1")
-    mine = shop.ssh("podman ps -qf name=foreign")
+    shop.ssh(f"{shop.engine} run -d --name foreign registry.margrave.lab:5000/idle:1")
+    mine = shop.ssh(f"{shop.engine} ps -qf name=foreign --no-trunc")
     good, bad = _named(shop, tmp_path, "/bin/true"), _named(shop, tmp_path, "/bin/false")
 
     refused, failed = shop.call(
         Step("workload_install", good), Step("workload_install", {**bad, "adopt": True})
     )
-    after_failure = shop.ssh("podman ps -qf name=foreign")
+    after_failure = shop.ssh(f"{shop.engine} ps -qf name=foreign --no-trunc")
     adopted, again = shop.call(
         *[Step("workload_install", {**good, "adopt": True})] * 2,
     )
-    names = shop.ssh("podman ps -a --format '{{.Names}}'")
-    label = shop.ssh("podman inspect -f '{{index .Config.Labels \"margrave.deployment\"}}' foreign")
+    names = shop.ssh(f"{shop.engine} ps -a --format '{{{{.Names}}}}'")
+    label = shop.ssh(
+        f"{shop.engine} inspect -f '{{{{index .Config.Labels \"margrave.deployment\"}}}}' foreign"
+    )
 
     assert refused["error"]["code"] == "name-taken", refused["error"]
     assert failed["error"]["class"] == "health", failed["error"]
@@ -103,6 +107,7 @@ def test_what_is_not_ours_is_taken_over_only_when_asked(shop: Shop, tmp_path: Pa
 
 
 @pytest.mark.full
+@pytest.mark.parametrize("shop", ["podman", "docker"], indirect=True)
 def test_a_login_leaves_no_trace(shop: Shop, private: PrivateRegistry, tmp_path: Path) -> None:
     """Without or with a wrong password it is class auth; with the right one nothing is kept."""
     where = private.open_to(shop)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lab import Lab
-from tests.support.shop import Shop, Step
+from tests.support.shop import ENGINES, Shop, Step
 
 pytestmark = pytest.mark.lab
 
@@ -49,9 +49,7 @@ def ledgers(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pat
     return made
 
 
-@pytest.mark.parametrize(
-    "shop", ["podman", pytest.param("docker", marks=pytest.mark.full)], indirect=True
-)
+@pytest.mark.parametrize("shop", ENGINES, indirect=True)
 def test_a_volume_without_a_name_stays_over_everything_but_its_removal(
     shop: Shop, ledgers: dict[str, Path]
 ) -> None:

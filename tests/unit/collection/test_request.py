@@ -24,6 +24,24 @@ def test_release_follows_from_the_revision() -> None:
     assert hashlib.sha256(DIGEST.encode()).hexdigest() == request.release
 
 
+def test_without_a_revision_what_is_to_run_names_it() -> None:
+    """Content, values and place are in it; what only says how long it may take is not."""
+    one = {"name": "a", "digest": DIGEST, "variables": {"A": "1"}}
+
+    def revision(**more: Any) -> str | None:
+        asked = {"components": [{**one, **more}], "revision": None, "namespace": None, **more}
+        return _request.read(_params(**asked)).revision
+
+    assert revision() == revision(timeout=9)
+    changed = [
+        revision(digest=DIGEST.replace("0", "1")),
+        revision(variables={"A": "2"}),
+        revision(values={"b": 1}),
+        revision(namespace="other"),
+    ]
+    assert len({revision(), *changed}) == len(changed) + 1
+
+
 @pytest.mark.parametrize(
     "params",
     [

@@ -67,9 +67,11 @@ options:
     description: The application's version, for people.
     type: str
   revision:
-    description: Digest over application, profile and parameters.
+    description:
+      - C(sha256:) and 64 digits over what is to run, where somebody else counts revisions.
+      - Computed from application, profile, namespace and O(components) when it is left out.
+      - One that ran here with other content, variables or values is refused.
     type: str
-    required: true
   release:
     description:
       - 64 hexadecimal digits over the revision and the secrets in use.
@@ -170,12 +172,16 @@ options:
     type: dict
     suboptions:
       privileged:
-        description: Privileged containers, unconfined ones, and all capabilities.
+        description:
+          - Privileged containers, unconfined ones, all capabilities, runtimes of their own.
+          - Kinds of objects and rights in charts that may reach beyond their namespace.
         type: str
         choices: [allow, deny]
         default: deny
       host_paths:
-        description: Folders of the node that may be mounted; C(volume:NAME) for a foreign volume.
+        description:
+          - Folders of the node that may be mounted.
+          - C(volume:NAME) and C(network:NAME) for those of others.
         type: list
         elements: str
         default: []
@@ -185,7 +191,7 @@ options:
         elements: str
         default: []
       host_namespaces:
-        description: Network, process and other namespaces of the node.
+        description: Network, process and other namespaces of the node, and networks of others.
         type: str
         choices: [allow, deny]
         default: deny

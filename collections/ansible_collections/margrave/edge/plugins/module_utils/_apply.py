@@ -37,13 +37,14 @@ def apply(call: Call) -> None:
     same_profile(call.driver.profile, call.stored_profile())
     seen = call.observe(closely=True)
     runs(call, seen)
+    _stage.refuse_reuse(call)
     call.differs = in_words(call, seen)
     if _was_going_back(call, seen):
         _finish_going_back(call, seen)
-    if _settled(call, seen, call.request.release):
+    if runs_already(call, seen, call.request.release):
         return
     if call.check:
-        _would(call, _stage.rehearse(call, archives))
+        would(call, seen, _stage.rehearse(call, archives))
         return
     make_folder(call.folder.path)
     call.begin(
@@ -61,6 +62,7 @@ def apply(call: Call) -> None:
 def runs(call: Call, seen: Observation) -> None:
     """Say in the answer what runs now: true until the switch."""
     result, current, previous = call.result, seen.current, seen.previous
+    result.next_revision = seen.following.revision if seen.following else None
     result.revision = current.revision if current else None
     result.version = current.version if current else None
     result.release = current.release if current else None
@@ -78,7 +80,7 @@ def in_words(call: Call, seen: Observation) -> list[str]:
     return [f"{one.component}.{one.service}: {one.what}, {one.detail}" for one in found]
 
 
-def _settled(call: Call, seen: Observation, release: str | None) -> bool:
+def runs_already(call: Call, seen: Observation, release: str | None) -> bool:
     """Whether the wanted release runs as it should and no call was cut off: nothing to do."""
     current = seen.current
     if current is None or current.release != release or seen.unfinished:
@@ -89,26 +91,40 @@ def _settled(call: Call, seen: Observation, release: str | None) -> bool:
     return True
 
 
-def _would(call: Call, release: Release) -> None:
-    """Check mode's answer for a call that would do something."""
-    call.result.changed = True
-    call.result.state, call.result.phase = "INSTALLED", "check"
+def changes(call: Call, seen: Observation, release: Release) -> bool:
+    """Whether making the release run is more than a proof: another one runs, or it has drifted."""
+    current = seen.current
+    if current is None or current.release != release.release:
+        return True
+    return bool(call.driver.drift(current, seen.seen))
+
+
+def would(call: Call, seen: Observation, release: Release) -> None:
+    """Check mode's answer: what the call would end with."""
+    result = call.result
+    result.changed = changes(call, seen, release)
+    result.state, result.phase, result.health = "INSTALLED", "check", "healthy"
+    if seen.current is not None and not _is_current(seen, release):
+        result.previous_revision = seen.current.revision
+    if seen.following is not None and seen.following.release == release.release:
+        result.next_revision = None
     _says(call, release)
 
 
 def _says(call: Call, release: Release) -> None:
     """Say in the answer that this release runs."""
-    call.result.revision, call.result.version = release.revision, release.version
-    call.result.release, call.result.images = release.release, release.references()
-    call.result.components = []
+    result = call.result
+    result.revision, result.version = release.revision, release.version
+    result.release, result.images = release.release, release.references()
+    result.components = []
     for name in release.components:
-        call.result.component(name, "INSTALLED")
+        result.component(name, "INSTALLED")
 
 
 def switch_to(call: Call, seen: Observation, release: Release) -> None:
     """Make a release that is ready run; when it fails, go back to the one that was proven."""
     call.safe_point()
-    changed = bool(call.driver.drift(release, seen.seen)) or not _is_current(seen, release)
+    changed = changes(call, seen, release)
     call.begin("switch")
     call.result.components = []
     call.result.changed = changed

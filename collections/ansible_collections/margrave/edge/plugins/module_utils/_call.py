@@ -33,6 +33,7 @@ class Observation:
 
     current: Release | None
     previous: Release | None
+    following: Release | None
     unfinished: dict | None
     seen: list[Any]
 
@@ -144,6 +145,7 @@ class Call:
         return Observation(
             current=_release.load(self.folder, self.folder.linked("current")),
             previous=_release.load(self.folder, self.folder.linked("previous")),
+            following=_release.load(self.folder, self.folder.linked("next")),
             unfinished=Journal.unfinished(self.folder),
             seen=self.driver.look(closely),
         )

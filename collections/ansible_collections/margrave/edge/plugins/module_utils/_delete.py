@@ -27,7 +27,9 @@ def delete(call: Call) -> None:
     there = os.path.isdir(call.folder.path)
     call.result.changed = there or bool(doomed) or any(one.anything for _driver_of, one in remains)
     call.result.volumes_kept = sorted(volumes - doomed)
-    if call.result.changed and not call.check:
+    if call.check:
+        call.result.images = [image for driver in drivers for image in driver.spare()]
+    elif call.result.changed:
         call.stoppable = False
         call.begin("delete")
         with call.result.timed("switch"):

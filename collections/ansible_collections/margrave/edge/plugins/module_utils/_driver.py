@@ -40,6 +40,9 @@ class Driver(Protocol):
     def health(self, release: Release | None, seen: Iterable[Any]) -> str:
         """healthy, degraded or unknown."""
 
+    def kept(self, stored: Release) -> dict[str, bytes]:
+        """What of a release was fetched and is still what was noted then, by component."""
+
     def stage(self, folder: Folder, one: Wanted, archive: bytes, current: Release | None) -> Part:
         """Make a component ready below the folder, and refuse it when policy does."""
 
@@ -69,6 +72,9 @@ class Driver(Protocol):
 
     def sweep(self, volumes: Iterable[str]) -> None:
         """Remove all that is the deployment's own, and these volumes."""
+
+    def spare(self) -> list[str]:
+        """What only the deployment's own releases need, and goes with it."""
 
     def tidy(self, dropped: Iterable[Release]) -> list[str]:
         """Remove what only these releases needed, and tell it."""

@@ -10,9 +10,10 @@ from collections.abc import Iterable
 
 from ansible_collections.margrave.edge.plugins.module_utils import _pulls, _release
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call
+from ansible_collections.margrave.edge.plugins.module_utils._containers import DEPLOYMENT
 from ansible_collections.margrave.edge.plugins.module_utils._engine import Engine
-from ansible_collections.margrave.edge.plugins.module_utils._errors import ImageError
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Layout
+from ansible_collections.margrave.edge.plugins.module_utils._pull_errors import pull_mismatch
 from ansible_collections.margrave.edge.plugins.module_utils._release import Release
 
 
@@ -42,11 +43,7 @@ def _arrived(engine: Engine, reference: str) -> str:
     """The id of an image that was fetched; a name with a digest is found by that digest alone."""
     found = engine.image(reference)
     if found is None:
-        raise ImageError(
-            "image-mismatch",
-            f"image {reference}: what the registry gave is not what the name says",
-            "publish the application again from the image that is meant",
-        )
+        raise pull_mismatch(reference)
     return found
 
 
@@ -67,6 +64,13 @@ def owned_images(layout: Layout) -> set[str]:
 
 def remove_unused(layout: Layout, engine: Engine, dropped: Iterable[Release]) -> list[str]:
     """Remove images of dropped releases that were ours and that nothing else on the node needs."""
+    return [one for one in unused(layout, engine, dropped) if engine.remove_image(one)]
+
+
+def unused(
+    layout: Layout, engine: Engine, dropped: Iterable[Release], ending: str = ""
+) -> list[str]:
+    """Those images, in order; where a deployment is `ending`, as if nothing of it were there."""
     candidates = {
         image["reference"]: image["id"]
         for release in dropped
@@ -75,19 +79,24 @@ def remove_unused(layout: Layout, engine: Engine, dropped: Iterable[Release]) ->
     }
     if not candidates:
         return []
-    needed = _needed(layout)
-    running = {one.image_id for one in engine.containers()}
+    needed = _needed(layout, ending)
+    running = {
+        one.image_id
+        for one in engine.containers()
+        if not ending or one.labels.get(DEPLOYMENT) != ending
+    }
     return [
         reference
         for reference, image_id in sorted(candidates.items())
-        if reference not in needed and image_id not in running and engine.remove_image(reference)
+        if reference not in needed and image_id not in running
     ]
 
 
-def _needed(layout: Layout) -> set[str]:
+def _needed(layout: Layout, ending: str) -> set[str]:
     return {
         reference
         for deployment in layout.known()
+        if deployment != ending
         for release in _release.all_of(layout.deployment(deployment))
         for reference in release.references()
     }

@@ -16,6 +16,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._call import Call, O
 from ansible_collections.margrave.edge.plugins.module_utils._driver import same_profile
 from ansible_collections.margrave.edge.plugins.module_utils._files import make_folder, point
 from ansible_collections.margrave.edge.plugins.module_utils._journal import DONE
+from ansible_collections.margrave.edge.plugins.module_utils._release import Release
 
 
 def prefetch(call: Call) -> None:
@@ -24,14 +25,14 @@ def prefetch(call: Call) -> None:
     same_profile(call.driver.profile, call.stored_profile())
     seen = call.observe()
     runs(call, seen)
+    _stage.refuse_reuse(call)
     call.result.state = "PREFETCHED"
     if _is_ready(call):
         call.result.phase = DONE
         return
     call.result.changed = True
     if call.check:
-        call.result.images = _stage.rehearse(call, archives).references()
-        call.result.phase = "check"
+        _would(call, _stage.rehearse(call, archives))
         return
     call.result.phase = "prefetch"
     make_folder(call.folder.path)
@@ -43,7 +44,7 @@ def prefetch(call: Call) -> None:
 def _is_ready(call: Call) -> bool:
     """Whether an earlier call left nothing to do; what the policy of now refuses is refused."""
     release = _release.load(call.folder, call.request.release)
-    if release is None:
+    if release is None or release.inputs not in ("", call.request.inputs):
         return False
     noted = release.proven or call.folder.linked("next") == release.release
     if not noted or call.driver.missing(release):
@@ -53,6 +54,14 @@ def _is_ready(call: Call) -> bool:
     return True
 
 
+def _would(call: Call, release: Release) -> None:
+    """Check mode's answer: what the call would end with."""
+    call.result.images, call.result.phase = release.references(), "check"
+    stored = _release.load(call.folder, release.release)
+    if stored is None or not stored.proven:
+        call.result.next_revision = release.revision
+
+
 def _fetch(call: Call, seen: Observation, archives: dict[str, bytes]) -> list[str]:
     release = _stage.stage(call, seen, archives)
     call.driver.fetch(release)
@@ -60,4 +69,5 @@ def _fetch(call: Call, seen: Observation, archives: dict[str, bytes]) -> list[st
     if not release.proven:
         point(call.folder.link("next"), f"releases/{release.release}")
         tidy(call)
+        call.result.next_revision = release.revision
     return release.references()

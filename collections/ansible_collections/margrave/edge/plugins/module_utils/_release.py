@@ -29,7 +29,8 @@ class Part:
     timeout: int | None = None
     # service -> {"reference", "id", "ours"}: ours, when a call of this collection fetched it
     images: dict = field(default_factory=dict)
-    # service -> {"hash", "count", "finished"} of its containers when they were healthy
+    # service -> {"hash", "count", "finished", "facets"} of its containers when they were healthy;
+    # of a chart, object -> what a person may change in it
     services: dict = field(default_factory=dict)
     volumes: list = field(default_factory=list)
     # Helm's own count of the release's states when this one was healthy
@@ -51,6 +52,8 @@ class Release:
     profile: str = "compose"
     namespace: str = ""
     engine: str = ""  # empty in one that was stored before this was noted
+    # A digest of what it was made from, whatever its revision says.
+    inputs: str = ""
 
     @property
     def components(self) -> list[str]:

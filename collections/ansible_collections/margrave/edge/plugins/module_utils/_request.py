@@ -7,9 +7,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
@@ -49,6 +50,8 @@ class Request:
     version: str | None
     revision: str | None
     release: str | None
+    # Whether the caller named the release, or it is the revision's one and only.
+    names_release: bool
     components: tuple[Wanted, ...]
     health: Mapping[str, int]
     policy: Mapping[str, Any]
@@ -71,6 +74,11 @@ class Request:
         """Those that the release's own variables and values hold; logins are stored nowhere."""
         held = [*texts_in([[one.variables, one.values] for one in self.components])]
         return [one for one in self.secrets if any(one in text for text in held)]
+
+    @property
+    def inputs(self) -> str:
+        """A digest of what is to run: contents, where charts come from, variables and values."""
+        return _digest([asdict(replace(one, archive="", timeout=None)) for one in self.components])
 
     def project(self, component: str) -> str:
         """Compose's project, or Helm's release, of a component that has none yet: nobody else's."""
@@ -95,6 +103,23 @@ def read(params: Mapping[str, Any]) -> Request:
     """The request, or ConfigError with the parameter that is wrong."""
     deployment = str(params["deployment"]).lower()
     _must(UUID, deployment, "deployment", "a UUID")
+    given = _read(params, deployment)
+    return given if given.revision or not given.components else _with_revision(given)
+
+
+def _with_revision(request: Request) -> Request:
+    """The same with a revision of its own, and the release that follows from it."""
+    content = [request.application, request.profile, request.namespace, request.inputs]
+    revision = f"sha256:{_digest(content)}"
+    release = request.release or hashlib.sha256(revision.encode()).hexdigest()
+    return replace(request, revision=revision, release=release)
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+def _read(params: Mapping[str, Any], deployment: str) -> Request:
     revision, release = params.get("revision"), params.get("release")
     if revision is not None:
         _must(DIGEST, revision, "revision", "sha256: and 64 hex digits")
@@ -111,8 +136,9 @@ def read(params: Mapping[str, Any]) -> Request:
         version=params.get("version"),
         revision=revision,
         release=release,
+        names_release=bool(params.get("release")),
         components=_components(params.get("components") or []),
-        health=params.get("health") or {"timeout": 60, "grace": 5},
+        health=params.get("health") or {},
         policy=params.get("policy") or {},
         logins={one["host"]: one for one in params.get("registries") or []},
         fence=_fence(params.get("fence")),

@@ -22,6 +22,7 @@ class Result:
     version: str | None = None
     release: str | None = None
     previous_revision: str | None = None
+    next_revision: str | None = None
     rolled_back: bool = False
     phase: str = "validate"
     components: list = field(default_factory=list)

@@ -7,7 +7,13 @@
 from __future__ import annotations
 
 from ansible_collections.margrave.edge.plugins.module_utils import _release, _stage
-from ansible_collections.margrave.edge.plugins.module_utils._apply import in_words, runs, switch_to
+from ansible_collections.margrave.edge.plugins.module_utils._apply import (
+    in_words,
+    runs,
+    runs_already,
+    switch_to,
+    would,
+)
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call, Observation
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
 from ansible_collections.margrave.edge.plugins.module_utils._journal import DONE, Journal
@@ -20,18 +26,14 @@ def rollback(call: Call) -> None:
     runs(call, seen)
     call.differs = in_words(call, seen)
     target = _target(call, seen)
-    same = seen.current is not None and target.release == seen.current.release
-    due = not same or bool(call.driver.drift(target, seen.seen)) or call.result.health != "healthy"
-    if not due and not seen.unfinished:
-        call.result.state, call.result.phase = "INSTALLED", DONE
-        return
-    if call.check:
-        call.result.state, call.result.phase = "INSTALLED", "check"
-        call.result.changed = due
-        call.result.revision, call.result.version = target.revision, target.version
-        call.result.release, call.result.images = target.release, target.references()
+    if runs_already(call, seen, target.release):
         return
     _stage.check_policy(call, target)
+    if call.check:
+        would(call, seen, target)
+        return
+    # What it took when it was proven holds, unless the call says otherwise.
+    target.health = dict(call.request.health) or target.health
     call.begin(
         "prefetch",
         wanted={"release": target.release, "revision": target.revision},
@@ -50,6 +52,8 @@ def _target(call: Call, seen: Observation) -> Release:
         found = proven.get(request.to_release)
     elif request.revision is not None:
         found = _of_revision(call, seen, proven)
+    elif request.release is not None:
+        found = proven.get(request.release)
     else:
         found = seen.current if _went_back_already(call, seen) else seen.previous
     if found is None:

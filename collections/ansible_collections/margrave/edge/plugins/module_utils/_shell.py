@@ -26,7 +26,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._result import Resul
 
 Work = Callable[[Call], None]
 # What a diff tells of a release.
-TOLD = ("version", "revision", "release")
+TOLD = ("version", "revision", "release", "next_revision")
 
 
 class Module(AnsibleModule):
@@ -146,9 +146,12 @@ def _work(call: Call, work: Work, more: Callable[[], dict] | None) -> dict:
 
 
 def _standing(call: Call) -> dict:
-    """What runs, as a diff tells it."""
-    current = _release.load(call.folder, call.folder.linked("current"))
-    return {name: getattr(current, name, None) for name in TOLD}
+    """What runs and what is ready, as a diff tells it."""
+    current, following = (
+        _release.load(call.folder, call.folder.linked(name)) for name in ("current", "next")
+    )
+    found = {name: getattr(current, name, None) for name in TOLD}
+    return {**found, "next_revision": following.revision if following else None}
 
 
 def _end_journal(call: Call, error: EdgeError) -> None:

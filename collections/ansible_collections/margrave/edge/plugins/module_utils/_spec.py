@@ -68,7 +68,7 @@ def content() -> dict:
         "name": {"type": "str", "required": True},
         "application": {"type": "str", "required": True},
         "version": {"type": "str"},
-        "revision": {"type": "str", "required": True},
+        "revision": {"type": "str"},
         "release": {"type": "str"},
         "profile": {"type": "str", "choices": ["compose", "helm"], "default": "compose"},
         "namespace": {"type": "str", "default": "default"},

@@ -27,10 +27,37 @@ def contents(call: Call) -> dict[str, bytes]:
     """All components' archives, each with the digest it should have."""
     if not call.request.components:
         raise ConfigError("no-components", "components: is empty", "name at least one")
+    fetched = _fetched(call)
     return {
-        one.name: b"" if one.repository else verified(one.name, one.archive, one.digest)
+        one.name: fetched.get(one.name, b"")
+        if one.repository
+        else verified(one.name, one.archive, one.digest)
         for one in call.request.components
     }
+
+
+def _fetched(call: Call) -> dict[str, bytes]:
+    """What an earlier call fetched for this very release, so that no registry is needed again."""
+    stored = _release.load(call.folder, call.request.release)
+    if stored is None or stored.inputs != call.request.inputs:
+        return {}
+    return call.driver.kept(stored)
+
+
+def refuse_reuse(call: Call) -> None:
+    """Refuse a revision under which something else ran here: nobody would see that it does not.
+
+    Who names the release himself vouches for it: secrets are told apart by it, not by revisions.
+    """
+    stored = _release.load(call.folder, call.request.release)
+    if stored is None or not stored.proven or call.request.names_release:
+        return
+    if stored.inputs not in ("", call.request.inputs):
+        raise ConfigError(
+            "revision-reused",
+            f"revision: {stored.revision} ran here with other content, variables or values",
+            "leave revision out, or give another one to what is to run now",
+        )
 
 
 def stage(call: Call, seen: Observation, archives: dict[str, bytes]) -> Release:
@@ -39,6 +66,7 @@ def stage(call: Call, seen: Observation, archives: dict[str, bytes]) -> Release:
     stored = _release.load(call.folder, wanted)
     if stored is not None and stored.proven:
         check_policy(call, stored)
+        _be_patient(call, stored)
         return stored
     folder = call.folder.release(wanted)
     _clear(folder)
@@ -52,6 +80,14 @@ def stage(call: Call, seen: Observation, archives: dict[str, bytes]) -> Release:
     ]
     sync_folder(folder)
     return _described(call, parts)
+
+
+def _be_patient(call: Call, release: Release) -> None:
+    """Let a release that ran before take the time that it is given now."""
+    release.health = dict(call.request.health)
+    limits = {one.name: one.timeout for one in call.request.components}
+    for part in release.parts:
+        part.timeout = limits.get(part.name)
 
 
 def _clear(folder: str) -> None:
@@ -92,4 +128,5 @@ def _described(call: Call, parts: list[Part]) -> Release:
         profile=request.profile or "compose",
         engine=call.driver.engine_name,
         namespace=request.namespace,
+        inputs=request.inputs,
     )

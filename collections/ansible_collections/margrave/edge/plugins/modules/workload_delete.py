@@ -64,6 +64,11 @@ previous_revision:
   returned: always
   type: str
   sample: sha256:49b2725982c5e0c6e2f3dbfa8c81f5a82f40708777065952e29da51731510bfb
+next_revision:
+  description: The revision that was made ready and does not run yet, or null.
+  returned: always
+  type: str
+  sample: null
 rolled_back:
   description: Whether this call failed and went back to what ran before.
   returned: always

@@ -15,6 +15,7 @@ version_added: 0.1.0
 description:
   - Makes a release that is still on the node run, and proves its health.
   - Nothing is changed when it runs already, as it does after an update that went back.
+  - Without O(health), what the release was installed with counts.
 author:
   - The Margrave contributors (@margrave)
 extends_documentation_fragment:
@@ -28,7 +29,7 @@ options:
       - Of one that never ran healthy here, what ran healthy before it is meant.
     type: str
   release:
-    description: The release that shall run afterwards, where a revision has several.
+    description: The release that shall run afterwards, also without O(revision).
     type: str
   to_release:
     description:
@@ -72,6 +73,11 @@ previous_revision:
   returned: always
   type: str
   sample: sha256:49b2725982c5e0c6e2f3dbfa8c81f5a82f40708777065952e29da51731510bfb
+next_revision:
+  description: The revision that was made ready and does not run yet, or null.
+  returned: always
+  type: str
+  sample: null
 rolled_back:
   description: Whether this call failed and went back to what ran before.
   returned: always
@@ -128,9 +134,11 @@ from ansible_collections.margrave.edge.plugins.module_utils._shell import run
 
 def main() -> None:
     """Do it and answer."""
+    guard = _spec.guard()
+    guard["health"]["apply_defaults"] = False
     spec = {
         **_spec.fence(),
-        **_spec.guard(),
+        **guard,
         "revision": {"type": "str"},
         "release": {"type": "str"},
         "to_release": {"type": "str", "default": "previous"},

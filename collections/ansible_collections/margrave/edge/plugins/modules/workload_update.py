@@ -37,7 +37,6 @@ EXAMPLES = r"""
     name: storefront
     application: com-example-storefront
     version: 1.1.0
-    revision: sha256:5886b780446935c6db8ff1c77d264563ff1a5c88366493ac26b988017e0681de
     components:
       - name: storefront
         src: "{{ playbook_dir }}/../examples/apps/storefront/1.1.0/compose"
@@ -72,6 +71,11 @@ previous_revision:
   returned: always
   type: str
   sample: sha256:49b2725982c5e0c6e2f3dbfa8c81f5a82f40708777065952e29da51731510bfb
+next_revision:
+  description: The revision that was made ready and does not run yet, or null.
+  returned: always
+  type: str
+  sample: null
 rolled_back:
   description: Whether this call failed and went back to what ran before.
   returned: always
