@@ -70,7 +70,7 @@ options:
     description:
       - C(sha256:) and 64 digits over what is to run, where somebody else counts revisions.
       - Computed from application, profile, namespace and O(components) when it is left out.
-      - One that ran here with other content, variables or values is refused.
+      - One that ran here with other content, values or namespace is refused without O(release).
     type: str
   release:
     description:

@@ -52,10 +52,11 @@ def refuse_reuse(call: Call) -> None:
     stored = _release.load(call.folder, call.request.release)
     if stored is None or not stored.proven or call.request.names_release:
         return
-    if stored.inputs not in ("", call.request.inputs):
+    same = stored.inputs in ("", call.request.inputs)
+    if not same or (stored.profile == "helm" and stored.namespace != call.request.namespace):
         raise ConfigError(
             "revision-reused",
-            f"revision: {stored.revision} ran here with other content, variables or values",
+            f"revision: {stored.revision} ran here with other content, values or namespace",
             "leave revision out, or give another one to what is to run now",
         )
 
