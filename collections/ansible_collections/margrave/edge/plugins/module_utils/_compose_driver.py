@@ -187,6 +187,10 @@ class ComposeDriver:
         mine = [one for one in seen if one.component == part.name]
         limit = float(part.timeout or release.health.get("timeout", 60))
         with self.call.result.timed("switch"):
+            twins = _expected.twins(mine)
+            for twin in twins:
+                self.engine.remove_container(twin.id)
+            mine = [one for one in mine if one not in twins]
             if self.call.request.adopt and self.call.stoppable:
                 self._foreign.set_aside(model)
             start = time.monotonic()

@@ -17,6 +17,8 @@ COMPONENT = "margrave.component"
 PROJECT = "com.docker.compose.project"
 SERVICE = "com.docker.compose.service"
 CONFIG_HASH = "com.docker.compose.config-hash"
+NUMBER = "com.docker.compose.container-number"
+REPLACES = "com.docker.compose.replace"
 
 
 @dataclass(frozen=True)

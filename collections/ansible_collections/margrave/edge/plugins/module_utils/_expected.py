@@ -7,8 +7,30 @@
 from __future__ import annotations
 
 from ansible_collections.margrave.edge.plugins.module_utils import _compare, _health, _model
-from ansible_collections.margrave.edge.plugins.module_utils._containers import Container
+from ansible_collections.margrave.edge.plugins.module_utils._containers import (
+    NUMBER,
+    REPLACES,
+    Container,
+)
 from ansible_collections.margrave.edge.plugins.module_utils._release import Part, Release
+
+
+def twins(mine: list[Container]) -> list[Container]:
+    """Containers that were to replace others which are still there: whoever made them was killed.
+
+    Compose would end and replace both at once, and they want one name.
+    """
+    found = []
+    for one in mine:
+        rest = [other for other in mine if other is not one and other not in found]
+        made_twice = any(_place(other) == _place(one) for other in rest)
+        if one.state == "created" and REPLACES in one.labels and made_twice:
+            found.append(one)
+    return found
+
+
+def _place(one: Container) -> tuple[str, str]:
+    return one.service, one.labels.get(NUMBER, "")
 
 
 def unfit(part: Part, model: dict, mine: list[Container]) -> set[str]:
