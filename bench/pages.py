@@ -35,14 +35,28 @@ PATHS = {
     "by name": "/deployments?sort=name",
     "changed last": "/deployments?sort=updated",
     "what failed": "/deployments?outcome=failed",
+    "not as wanted": "/deployments?outcome=failed,rollback-failed,rolled-back,held",
     "search": "/deployments?q=shop-00042-",
     "one deployment": f"/deployments/{ONE}",
+    "its history": f"/deployments/{ONE}/history",
+    "its nodes": f"/deployments/{ONE}/placements",
     "sites": "/sites",
+    "silent sites": "/sites?freshness=unknown",
+    "held sites": "/sites?held=any",
+    "sites by words": "/sites?q=site-77",
     "one site": "/sites/site-7",
+    "nodes": "/nodes",
+    "offline nodes": "/nodes?status=offline",
+    "nodes by words": "/nodes?q=site-77",
+    "one node": "/sites/site-7/nodes/node-1",
     "activity": "/activity",
     "requests": "/requests",
+    "requests that failed": "/requests?state=failed,refused",
     "applications": "/apps",
+    "sources": "/sources",
+    "git": "/repository",
 }
+STEPS = 1_200  # transitions of the one whose page is shown: more than a page has room for
 
 
 def _history(parts: Parts, total: int) -> None:
@@ -66,6 +80,7 @@ def _history(parts: Parts, total: int) -> None:
          "revision": REVISION["a"], "version": "1.0.0", "irregular": False}
         for one in range(1, total + 1) for before, after in steps
     ]  # fmt: skip
+    history += [{**history[21], "reason": f"step {one}"} for one in range(STEPS)]
     with parts.store.write() as session:
         for kind, rows in ((Node, nodes), (Operation, operations), (History, history)):
             session.connection().execute(insert(table(kind)), rows)

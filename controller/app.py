@@ -75,7 +75,7 @@ def create_app(parts: Parts, chores: Chores | None = None) -> Flask:
     app.json.sort_keys = False  # type: ignore[attr-defined]  # resources keep their order
     transport.register(app)
     logged.register(app)
-    problems.register(app)
+    problems.register(app, pages.told)
     app.register_blueprint(meta.blueprint(parts, ROUTES))
     app.register_blueprint(schemas.blueprint())
     app.register_blueprint(routes.blueprint("api", parts, ROUTES), url_prefix=PREFIX)

@@ -920,7 +920,7 @@ export interface Selection {
   selector?: LabelSelector | null;
   app?: string | null;
   state?: State | null;
-  outcome?: Outcome | null;
+  outcome?: Outcome | Outcome[] | null;
   q?: string | null;
 }
 

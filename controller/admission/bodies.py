@@ -87,6 +87,9 @@ class Create(Policies):
     profile: str | None = None
 
 
+AnOutcome = Annotated[Outcome, Field(strict=False)]
+
+
 class Selection(Body):
     """Which deployments, as the list is filtered; all that is given has to hold."""
 
@@ -96,7 +99,7 @@ class Selection(Body):
     selector: LabelSelector | None = None
     app: str | None = None
     state: Annotated[State, Field(strict=False)] | None = None
-    outcome: Annotated[Outcome, Field(strict=False)] | None = None
+    outcome: AnOutcome | list[AnOutcome] | None = None  # of several, any of them
     q: Annotated[str, Field(max_length=SEARCH_LIMIT)] | None = None
 
 

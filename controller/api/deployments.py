@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final
 
 from flask import Response, request
 
 from controller.access.identity import Role
-from controller.api import paging
+from controller.api import choices, paging
 from controller.api.call import Call, Reply
 from controller.api.problems import Problem, invalid, not_found
 from controller.api.routes import Route
 from controller.store import deployments, history, placements
-from margrave.findings import Finding, did_you_mean
+from margrave.findings import Finding
 from margrave.lifecycle import Outcome, State
 
 if TYPE_CHECKING:
-    from enum import StrEnum
-
     from controller.store import Session
     from controller.store.deployments import Key
 
-W = TypeVar("W", bound="StrEnum")
+
+class Order(StrEnum):
+    """From which end a history is read."""
+
+    OLDEST = "oldest"
+    NEWEST = "newest"
 
 
 def find(call: Call, session: Session, deployment: str) -> Key:
@@ -46,9 +50,9 @@ def listed(call: Call) -> dict[str, Any]:
 def wanted_by(call: Call) -> deployments.Wanted:
     """The filters of the query; a word nobody knows is a finding."""
     findings: list[Finding] = []
-    state = _word(call.args.get("state"), State, "/state", findings)
-    outcome = _word(call.args.get("outcome"), Outcome, "/outcome", findings)
-    sort = _word(call.args.get("sort"), deployments.Sort, "/sort", findings)
+    state = choices.word(call.args.get("state"), State, "/state", findings)
+    outcomes = choices.words(call.args.get("outcome"), Outcome, "/outcome", findings)
+    sort = choices.word(call.args.get("sort"), deployments.Sort, "/sort", findings)
     if findings:
         raise invalid(findings)
     args = call.args
@@ -57,7 +61,7 @@ def wanted_by(call: Call) -> deployments.Wanted:
         app=args.get("app"),
         name=args.get("name"),
         state=state,
-        outcome=outcome,
+        outcomes=outcomes,
         q=args.get("q"),
         sites=call.who.sites,
         sort=sort or deployments.Sort.NEWEST,
@@ -113,10 +117,15 @@ def its_placements(call: Call, deployment: str) -> dict[str, Any]:
 def its_history(call: Call, deployment: str) -> dict[str, Any]:
     """GET /deployments/{id}/history."""
     page = call.page()
+    findings: list[Finding] = []
+    newest = choices.word(call.args.get("order"), Order, "/order", findings) is Order.NEWEST
+    if findings:
+        raise invalid(findings)
     with call.parts.store.session() as session:
         key = find(call, session, deployment)
+        after = paging.number(page)
         rows = history.of_deployment(
-            session, key.key, key.id, after=paging.number(page) or 0, limit=page.fetch
+            session, key.key, key.id, after=after, limit=page.fetch, newest=newest
         )
     return paging.listing(page, rows)
 
@@ -133,16 +142,6 @@ def its_manifest(call: Call, deployment: str) -> Response:
             cure="its request is still in the queue; ask again when that is published",
         )
     return Response(text, content_type="application/yaml; charset=utf-8")
-
-
-def _word(text: str | None, kind: type[W], where: str, findings: list[Finding]) -> W | None:
-    if text is None:
-        return None
-    words = [member.value for member in kind]
-    if text in words:
-        return kind(text)
-    findings.append(Finding(where, f'"{text[:40]}" is not one', did_you_mean(text, words)))
-    return None
 
 
 ROUTES: Final = (

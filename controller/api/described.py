@@ -14,8 +14,10 @@ from pydantic import BaseModel, create_model
 from controller.admission.bodies import BESIDE, Act, Body, Create
 from controller.api import answers, paging, told
 from controller.reports import messages
+from controller.store.choosing import Held
+from controller.store.freshness import NodeStatus
 from controller.store.words import OperationState, RequestState
-from margrave.lifecycle import Outcome, State
+from margrave.lifecycle import Freshness, Outcome, State
 from margrave.schemas import requests, resources
 
 if TYPE_CHECKING:
@@ -60,6 +62,12 @@ class Described:
 
 def _one_of(kind: type[StrEnum]) -> Schema:
     return {"type": "string", "enum": [member.value for member in kind]}
+
+
+def _any_of(kind: type[StrEnum]) -> Schema:
+    """Words with commas between them."""
+    one = f"({'|'.join(member.value for member in kind)})"
+    return {"type": "string", "pattern": f"^{one}(,{one})*$", "maxLength": TEXT_LIMIT}
 
 
 TEXT_LIMIT: Final = 200  # nothing that a list is asked by is longer
@@ -109,7 +117,9 @@ TABLE: Final[Mapping[tuple[str, str], Described]] = {
     ("GET", "/app-sources/<source>"): Described(answers.Source),
     ("DELETE", "/app-sources/<source>"): Described(_NOTHING),
     ("POST", "/app-sources/<source>/sync"): Described(answers.Synced),
-    ("GET", "/sites"): _many(resources.Site),
+    ("GET", "/sites"): _many(
+        resources.Site, q=_TEXT, freshness=_one_of(Freshness), held=_one_of(Held)
+    ),
     ("POST", "/sites"): Described(answers.MadeSite, body=(told.NewSite,)),
     ("GET", "/sites/<site>"): Described(resources.Site),
     ("PATCH", "/sites/<site>"): Described(answers.ChangedSite, body=(told.SitePatch,)),
@@ -124,8 +134,8 @@ TABLE: Final[Mapping[tuple[str, str], Described]] = {
     ("POST", "/sites/<site>/reload"): Described(answers.Given),
     ("POST", "/sites/<site>/accept"): Described(answers.Given),
     ("GET", "/sites/<site>/freshness"): Described(answers.Heard),
-    ("GET", "/nodes"): _many(resources.Node, site=_TEXT),
-    ("GET", "/sites/<site>/nodes"): _many(resources.Node),
+    ("GET", "/nodes"): _many(resources.Node, site=_TEXT, status=_any_of(NodeStatus), q=_TEXT),
+    ("GET", "/sites/<site>/nodes"): _many(resources.Node, status=_any_of(NodeStatus), q=_TEXT),
     ("GET", _NODE): Described(resources.Node),
     ("GET", f"{_NODE}/placements"): Described(Many(answers.NodePlacement)),
     ("DELETE", _NODE): Described(answers.Given, {"forget": {"enum": ["true", "false"]}}),
@@ -141,7 +151,7 @@ TABLE: Final[Mapping[tuple[str, str], Described]] = {
         app=_TEXT,
         name=_TEXT,
         state=_one_of(State),
-        outcome=_one_of(Outcome),
+        outcome=_any_of(Outcome),
         q=_TEXT,
     ),
     ("GET", _DEPLOYMENT): Described(resources.Deployment, _SITE),
@@ -158,11 +168,13 @@ TABLE: Final[Mapping[tuple[str, str], Described]] = {
         for verb in ("rollback", "retry", "cancel", "release")
     },
     ("GET", f"{_DEPLOYMENT}/placements"): _many(resources.Placement, site=_TEXT),
-    ("GET", f"{_DEPLOYMENT}/history"): _many(resources.Transition, site=_TEXT),
+    ("GET", f"{_DEPLOYMENT}/history"): _many(
+        resources.Transition, site=_TEXT, order={"type": "string", "enum": ["oldest", "newest"]}
+    ),
     ("GET", f"{_DEPLOYMENT}/explain"): Described(answers.Explained, _SITE),
     ("GET", f"{_DEPLOYMENT}/manifest"): Described(Text("application/yaml"), _SITE),
     ("GET", f"{_DEPLOYMENT}/revisions"): Described(Many(answers.Revision), _SITE),
-    ("GET", "/requests"): _many(requests.Request, state=_one_of(RequestState)),
+    ("GET", "/requests"): _many(requests.Request, state=_any_of(RequestState)),
     ("GET", "/requests/<request_id>"): Described(requests.Request),
     ("DELETE", "/requests/<request_id>"): Described(requests.Request),
     ("GET", "/requests/<request_id>/progress"): Described(answers.Progress),

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from controller.access.identity import Role
-from controller.api import paging, sites
-from controller.api.problems import Problem, not_found
+from controller.api import choices, paging, sites
+from controller.api.problems import Problem, invalid, not_found
 from controller.api.routes import Route
 from controller.store import fleet, placements
+from controller.store.freshness import NodeStatus
 from controller.store.words import CommandKind
+from margrave.findings import Finding
 
 if TYPE_CHECKING:
     from controller.api.call import Call
@@ -19,6 +21,10 @@ def listed(call: Call, site: str | None = None) -> dict[str, Any]:
     """GET /nodes, or those of a site."""
     page = call.page(2)
     after = (str(page.after[0]), str(page.after[1])) if page.after else None
+    findings: list[Finding] = []
+    statuses = choices.words(call.args.get("status"), NodeStatus, "/status", findings)
+    if findings:
+        raise invalid(findings)
     with call.parts.store.session() as session:
         if site is not None:
             sites.find(call, session, site)
@@ -27,7 +33,7 @@ def listed(call: Call, site: str | None = None) -> dict[str, Any]:
             call.parts.moment(),
             after=after,
             limit=page.fetch,
-            site_name=site or call.args.get("site"),
+            wanted=fleet.WantedNodes(site or call.args.get("site"), statuses, call.args.get("q")),
             only=call.who.sites,
         )
     return paging.listing(page, rows)

@@ -21,7 +21,7 @@ from margrave.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from margrave.findings import Finding
 
@@ -94,7 +94,7 @@ def answer(problem: Problem) -> Response:
         "title": HTTPStatus(problem.status).phrase,
         "status": problem.status,
         "detail": problem.detail,
-        "cure": problem.cure or _cure(problem),
+        "cure": cure_of(problem),
         "errors": [error_entry(finding) for finding in problem.errors],
         "request_id": g.get("request_id", ""),
         **problem.more,
@@ -107,8 +107,10 @@ def answer(problem: Problem) -> Response:
     )
 
 
-def _cure(problem: Problem) -> str:
-    """What helps where nobody said it better: no refusal leaves people without a next step."""
+def cure_of(problem: Problem) -> str:
+    """What helps, also where nobody said it better: no refusal is without a next step."""
+    if problem.cure:
+        return problem.cure
     if problem.errors:
         return "see errors: each has its place and its cure"
     return _CURES.get(problem.status, "look at /openapi.json for what this address takes")
@@ -164,21 +166,19 @@ _CURES: Final = {
 }
 
 
-def _unexpected(error: Exception) -> Response:
+def _unexpected(error: Exception) -> Problem:
     # The trace belongs in the log, where the request id finds it; never in an answer.
     LOG.error("request failed: %s", type(error).__name__, exc_info=error)
-    return answer(
-        Problem(500, "an error inside the controller; its log tells more under this request id")
-    )
+    return Problem(500, "an error inside the controller; its log tells more under this request id")
 
 
 def _count(number: int) -> str:
     return "1 finding" if number == 1 else f"{number} findings"
 
 
-def register(app: Flask) -> None:
-    """Make every error of the application an RFC 9457 answer."""
-    app.register_error_handler(Problem, answer)
-    app.register_error_handler(MargraveError, lambda error: answer(of_error(error)))
-    app.register_error_handler(HTTPException, lambda error: answer(of_http(error)))
-    app.register_error_handler(Exception, _unexpected)
+def register(app: Flask, tell: Callable[[Problem], Response] = answer) -> None:
+    """Make every error of the application a problem; `tell` says how it is told to who asked."""
+    app.register_error_handler(Problem, tell)
+    app.register_error_handler(MargraveError, lambda error: tell(of_error(error)))
+    app.register_error_handler(HTTPException, lambda error: tell(of_http(error)))
+    app.register_error_handler(Exception, lambda error: tell(_unexpected(error)))

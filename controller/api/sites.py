@@ -9,15 +9,17 @@ from pydantic import AwareDatetime, Field
 
 from controller.access import passwords
 from controller.access.identity import Role
-from controller.api import bodies, paging
+from controller.api import bodies, choices, paging
 from controller.api.call import Call, Reply
-from controller.api.problems import Problem, not_found
+from controller.api.problems import Problem, invalid, not_found
 from controller.api.routes import Object, Route
 from controller.api.tokens import expiry
 from controller.store import access, commands, fleet
 from controller.store.commands import Order
 from controller.store.shapes import stamp
 from controller.store.words import CommandKind
+from margrave.findings import Finding
+from margrave.lifecycle import Freshness
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -49,11 +51,20 @@ class Accept(bodies.Body):
 
 def listed(call: Call) -> dict[str, Any]:
     """GET /sites."""
-    page = call.page()
-    moment = call.parts.moment()
+    page, args = call.page(), call.args
+    findings: list[Finding] = []
+    freshness = choices.word(args.get("freshness"), Freshness, "/freshness", findings)
+    held = choices.word(args.get("held"), fleet.Held, "/held", findings)
+    if findings:
+        raise invalid(findings)
     with call.parts.store.session() as session:
         rows = fleet.sites(
-            session, moment, after=paging.text(page), limit=page.fetch, only=call.who.sites
+            session,
+            call.parts.moment(),
+            after=paging.text(page),
+            limit=page.fetch,
+            only=call.who.sites,
+            wanted=fleet.WantedSites(args.get("q"), freshness, held),
         )
     return paging.listing(page, rows)
 

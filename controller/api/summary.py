@@ -7,9 +7,9 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from controller.access.identity import Role
-from controller.api import actions, paging, sites
+from controller.api import actions, attention, paging, sites
 from controller.api.routes import Route
-from controller.store import summary
+from controller.store import lately, summary
 from controller.store.shapes import stamp
 from margrave.lifecycle import Freshness
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from controller.store.freshness import Moment
 
 DAYS: Final = 14
-SHOWN: Final = 8  # of what needs somebody: what is more is a number, and a list of its own
 ROWS: Final = 5  # of deployments that are told with all their placements
 LATEST: Final = 10
 OF_REQUEST: Final = 50
@@ -40,21 +39,24 @@ def shown(call: Call) -> dict[str, Any]:
     moment, only = call.parts.moment(), call.who.sites
     with call.parts.store.session() as session:
         known = summary.sites(session, only)
-        trouble = summary.in_trouble(session, moment, only, SHOWN)
-        offline = summary.offline_nodes(session, moment, only, SHOWN)
-        sources = summary.ill_sources(session)
-        since = (moment.now - timedelta(days=DAYS - 1)).replace(hour=0, minute=0, second=0)
+        counted = summary.counted(session, only)
+        needs = attention.needs(call, session, known, counted)
+        since = (moment.now - timedelta(days=DAYS - 1)).replace(
+            hour=0, minute=0, second=0, microsecond=0
+        )
         return {
             "at": stamp(moment.now),
-            "deployments": summary.counted(session, only),
+            "deployments": counted,
+            "unknown": summary.unknown(session, moment, only),
             "sites": _sites(known, moment),
             "nodes": summary.nodes(session, moment, only),
-            "attention": [*_ill_sites(known, moment), *_ill(trouble), *_rest(offline, sources)],
+            "attention": [{"why": need.why, **one} for need in needs for one in need.shown],
+            "needs": {need.why: need.number for need in needs},
             "under_way": summary.under_way(session, moment, only, ROWS),
             "changed": summary.changed(session, moment, only, ROWS),
             "latest": summary.transitions(session, only, LATEST),
-            "days": _days(summary.days(session, since, only), since),
-            "durations": _spread(summary.durations(session, only)),
+            "days": _days(lately.days(session, since, only), since, lately.days_from(session)),
+            "durations": _spread(lately.durations(session, only)),
         }
 
 
@@ -63,17 +65,17 @@ def activity(call: Call) -> dict[str, Any]:
     page = call.page()
     with call.parts.store.session() as session:
         after = paging.number(page)
-        rows = summary.events(session, call.who.sites, after=after, limit=page.fetch)
+        rows = lately.events(session, call.who.sites, after=after, limit=page.fetch)
     return paging.listing(page, rows)
 
 
 def progress(call: Call, request_id: str) -> dict[str, Any]:
     """GET /requests/{id}/progress: how what was asked for fares, what is open first."""
-    asked = actions.request_shown(call, request_id)
+    asked, moment = actions.request_shown(call, request_id), call.parts.moment()
     with call.parts.store.session() as session:
         return {
             "id": asked["id"],
-            **summary.progress(session, asked["id"], call.who.sites, OF_REQUEST),
+            **summary.progress(session, asked["id"], moment, call.who.sites, OF_REQUEST),
         }
 
 
@@ -83,14 +85,25 @@ def heard(call: Call, site: str) -> dict[str, Any]:
     since = moment.now - timedelta(hours=HOURS)
     with call.parts.store.session() as session:
         now = sites.find(call, session, site)
-        told = summary.heard(session, site, since)
-    spans: list[dict[str, Any]] = []
-    for at, word in told:
-        if not spans or spans[-1]["freshness"] != word:
-            spans.append({"freshness": word, "from": stamp(at)})
-    if now["last_seen"] and (not spans or spans[-1]["freshness"] != now["freshness"]):
-        spans.append({"freshness": now["freshness"], "from": now["last_seen"]})
+        told = lately.heard(session, site, since)
+    spans = list(_spans(now, told, since))
     return {"site": site, "since": stamp(since), "until": stamp(moment.now), "spans": spans}
+
+
+def _spans(now: dict[str, Any], told: lately.Told, since: datetime) -> Iterator[dict[str, Any]]:
+    """One span for each change; what nobody told of is left out."""
+    words = [(stamp(max(at, since)), word) for at, word in told.words]
+    if now["last_seen"] and now["freshness"] == Freshness.FRESH and not words:
+        # Nothing was told as far as is known: it has been fresh all that time.
+        begin = stamp(max(since, told.reach or since))
+        words = [(max(begin, now["created_at"]), Freshness.FRESH.value)]
+    elif now["last_seen"] and (not words or words[-1][1] != now["freshness"]):
+        words.append((max(now["last_seen"], stamp(since)), now["freshness"]))
+    last = None
+    for at, word in words:
+        if word != last:
+            yield {"freshness": word, "from": at}
+        last = word
 
 
 def _sites(known: list[dict[str, Any]], moment: Moment) -> dict[str, Any]:
@@ -121,64 +134,20 @@ def _sites(known: list[dict[str, Any]], moment: Moment) -> dict[str, Any]:
     }
 
 
-def _ill_sites(known: list[dict[str, Any]], moment: Moment) -> Iterator[dict[str, Any]]:
-    halted = [one for one in known if one["halted"]]
-    for one in halted[:SHOWN]:
-        why = one["halted"].get("reason") or "what it fetched cannot be trusted"
-        cure = "look at the commit; accept it when the history was rewritten on purpose"
-        yield _need("site", one["name"], f"halted: {why}", cure, one["halted"].get("since"))
-    silent = [one for one in known if moment.site(one["last_seen"]) is not Freshness.FRESH]
-    silent.sort(key=lambda one: stamp(one["last_seen"]) or "", reverse=True)
-    for one in silent[:SHOWN]:
-        if one["last_seen"] is None:
-            words, cure = "its runner was never heard of", "start it with the site's token"
-        else:
-            words, cure = "silent", "look at the line, then at the runner: margrave runner status"
-        yield _need("site", one["name"], words, cure, stamp(one["last_seen"]))
-    for one in [one for one in known if one["locked"]][:SHOWN]:
-        why = one["locked"].get("reason") or "no reason given"
-        cure = "margrave runner unlock, on the runner's machine"
-        yield _need("site", one["name"], f"locked at the site: {why}", cure)
-
-
-def _ill(trouble: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    for one in trouble:
-        first = next((own for own in one["placements"] if own["outcome"] == one["outcome"]), None)
-        error = (first or {}).get("error") or {}
-        why = error.get("message") or (first or {}).get("reason") or ""
-        words = one["outcome"].replace("-", " ") + (f": {why}" if why else "")
-        cure = error.get("cure") or CURES[one["outcome"]]
-        need = _need("deployment", one["name"], words, cure, one["updated_at"])
-        yield {**need, "site": one["site"], "id": one["id"], "outcome": one["outcome"]}
-
-
-def _rest(
-    offline: list[tuple[str, str, datetime | None]], sources: list[tuple[str, str]]
-) -> Iterator[dict[str, Any]]:
-    for site, name, seen in offline:
-        cure = "look at its power and network; forget it when it is gone for good"
-        yield {**_need("node", name, "silent", cure, stamp(seen)), "site": site}
-    for name, error in sources:
-        yield _need("source", name, f"cannot be read: {error}", "mend it, then sync it")
-
-
-def _need(kind: str, name: str, words: str, cure: str, since: str | None = None) -> dict[str, Any]:
-    return {"kind": kind, "name": name, "words": words, "cure": cure, "since": since}
-
-
-CURES: Final = {
-    "failed": "read its log, mend the cause, then retry or deploy another version",
-    "rollback-failed": "read its log; somebody has to look at the node",
-    "rolled-back": "the old version runs; mend the release, or release it from quarantine to retry",
-    "held": "it is not tried here; release it, or want another version",
-}
-
-
-def _days(found: dict[str, dict[str, int]], since: datetime) -> list[dict[str, Any]]:
+def _days(
+    found: dict[str, dict[str, int]], since: datetime, whole_from: datetime | None
+) -> list[dict[str, Any]]:
+    """Each day's numbers; `known` says whether all of the day was counted."""
+    known = "" if whole_from is None else (whole_from + timedelta(days=1)).date().isoformat()
     named = [(since + timedelta(days=number)).date().isoformat() for number in range(DAYS)]
     words = ("succeeded", "rolled_back", "failed", "deleted")
     return [
-        {"day": day, **{word: found.get(day, {}).get(word, 0) for word in words}} for day in named
+        {
+            "day": day,
+            "known": day >= known,
+            **{word: found.get(day, {}).get(word, 0) for word in words},
+        }
+        for day in named
     ]
 
 

@@ -7,6 +7,7 @@ again when something has happened and check a form as one types.
 May use: margrave, flask, jinja2, the API. Never: SQL, Git, a request to another host.
 """
 
+from controller.pages.frame import told
 from controller.pages.views import blueprint
 
-__all__ = ["blueprint"]
+__all__ = ["blueprint", "told"]

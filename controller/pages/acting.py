@@ -11,7 +11,7 @@ from controller.api import guard
 from controller.api.problems import Problem, error_entry, not_found, of_error
 from controller.pages import fields
 from controller.pages.asking import app_at, ask
-from controller.pages.frame import HTML, go, render
+from controller.pages.frame import HTML, go, render, step
 from margrave.errors import MargraveError
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ COMMITTED: Final = ("update", "rollback", "delete")
 
 
 def one(call: Call, deployment: str, verb: str) -> str | Response | Answer:
-    """GET shows the form and what would happen; POST with do=act does it."""
+    """GET shows the form and what would happen; POST with do=act and the plan's hash does it."""
     if verb not in VERBS:
         raise not_found("action", verb)
     guard.require(call.who, Role.OPERATOR)
@@ -62,9 +62,10 @@ def one(call: Call, deployment: str, verb: str) -> str | Response | Answer:
     app = _app(call, target) if verb == "update" else None
     body = wanted(verb, app, request.form)
     findings: list[Mapping[str, Any]] = []
-    if request.form.get("do") == "act":
+    do = step()
+    if do == "act":
         try:
-            return _do(call, verb, target, {**body, **_hash()})
+            return _do(call, verb, target, {**body, "plan_hash": request.form["plan_hash"]})
         except (Problem, MargraveError) as error:
             findings = said(error)
     changes = verb != "update" or bool({"version", "parameters"} & set(body))
@@ -73,7 +74,7 @@ def one(call: Call, deployment: str, verb: str) -> str | Response | Answer:
     if plan and plan["findings"]:
         findings = [one for one in plan["findings"] if one["severity"] == "error"] or findings
     text = _page(call, verb, target, app, plan, findings)
-    bad = request.form.get("do") in ("act", "plan") and findings
+    bad = do in ("act", "plan") and findings
     return Response(text, 422 if bad else 200, content_type=HTML)
 
 
@@ -150,18 +151,19 @@ def wanted(verb: str, app: Mapping[str, Any] | None, form: MultiDict[str, str]) 
 def plan_for(
     call: Call, verb: str, select: Mapping[str, Any], body: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What would happen to the selected; a refusal is told as the plan's findings."""
+    """What would happen to the selected."""
+    return planned(call, {**body, "action": verb, "select": select})
+
+
+def planned(call: Call, body: Mapping[str, Any]) -> dict[str, Any]:
+    """What would happen. A refusal is told as the plan's findings, and leaves no hash to act on."""
     try:
-        asked = {**body, "action": verb, "select": select}
-        made: dict[str, Any] = ask(call, "POST", "/plans", asked)["plan"]
+        made: dict[str, Any] = ask(call, "POST", "/plans", body)["plan"]
     except (Problem, MargraveError) as error:
         findings = [{"severity": "error", **one} for one in said(error)]
         return {"hash": None, "sites": [], "findings": findings}
-    return made
-
-
-def _hash() -> dict[str, str]:
-    return {"plan_hash": request.form["plan_hash"]} if request.form.get("plan_hash") else {}
+    refused = any(one["severity"] == "error" for one in made["findings"])
+    return {**made, "hash": None} if refused else made
 
 
 def _do(call: Call, verb: str, target: Mapping[str, Any], body: Mapping[str, Any]) -> Answer:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from flask import Response, request
 
-from controller.pages.asking import ask, may
+from controller.pages.asking import ask, may, page_of, wanted
 from controller.pages.frame import go, render
 
 if TYPE_CHECKING:
@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
     from controller.api.call import Call
 
-ROWS: Final = "50"
+ROWS: Final = 40
+STATES: Final = ("queued", "publishing", "published", "failed,refused", "cancelled")
+FARES: Final = 20  # deployments of a request
+PLANNED: Final = 8  # sites of its plan
 LOG_LINES: Final = 250  # the rest is the log's own page
 _REQUEST: Final = "/requests/<request_id>"
 _DEPLOYMENT: Final = "/deployments/<deployment>"
@@ -27,7 +30,7 @@ def listed(call: Call) -> str:
     """GET /activity: events, or for admins the audit."""
     audit = request.args.get("show") == "audit"
     path = "/audit" if audit else "/activity"
-    found = _page(call, path)
+    found = page_of(call, path, ROWS)
     names = {
         one["deployment"]: one["data"]["name"]
         for one in found["items"]
@@ -38,18 +41,21 @@ def listed(call: Call) -> str:
         "activity.html",
         audit=audit,
         entries=entries,
-        older=found["next"],
+        more=found["next"],
         audited=may(call, "GET", "/audit"),
     )
 
 
 def requests(call: Call) -> str:
-    """GET /requests."""
-    found = _page(call, "/requests")
+    """GET /requests, all or those in a state."""
+    given = wanted("state")
+    found = page_of(call, "/requests", ROWS, given)
     return render(
         "requests.html",
         items=found["items"],
-        older=found["next"],
+        more=found["next"],
+        wanted=given,
+        states=STATES,
         audited=may(call, "GET", "/audit"),
     )
 
@@ -61,6 +67,8 @@ def request_shown(call: Call, request_id: str) -> str | Answer:
         return go(f"/requests/{request_id}", "taken-back")
     return render(
         "request.html",
+        most=FARES,
+        planned=PLANNED,
         asked=ask(call, "GET", _REQUEST, request_id=request_id),
         fares=ask(call, "GET", f"{_REQUEST}/progress", request_id=request_id),
     )
@@ -86,11 +94,6 @@ def log(call: Call, operation: str) -> Response:
     """GET /operations/{id}/log: all of it, as text."""
     text = ask(call, "GET", f"{_OPERATION}/log", operation=operation)
     return Response(text, content_type="text/plain; charset=utf-8")
-
-
-def _page(call: Call, path: str) -> Any:
-    cursor = {"cursor": request.args["cursor"]} if request.args.get("cursor") else {}
-    return ask(call, "GET", path, None, {"limit": ROWS, **cursor})
 
 
 def _told(one: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:

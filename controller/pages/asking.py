@@ -8,6 +8,7 @@ from flask import Response, request
 
 from controller.api import ROUTES, bodies, guard, refusals
 from controller.api.call import Call, Reply
+from controller.api.problems import Problem
 from controller.api.routes import Object
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ _TABLE: Final[Mapping[tuple[str, str], Route]] = {
     (route.method, route.path): route for route in ROUTES
 }
 MOST_ITEMS: Final = "200"
+WRITES_NOTHING: Final = ("/plans",)
 
 
 def ask(
@@ -33,6 +35,7 @@ def ask(
 
     `given` is the query, `names` what stands in the path. A refusal is the API's own.
     """
+    _came_by_a_form(method, path)
     route = _TABLE[method, path]
     with refusals.told(call.parts, call.who, method, request.path):
         return _answer(call, route, body, given, names)
@@ -57,9 +60,47 @@ def _answer(
     return answer.body if isinstance(answer, Reply) else answer
 
 
-def listed(call: Call, path: str, given: Mapping[str, str] | None = None, **names: str) -> Any:
-    """The items of a list, as many as one answer holds."""
-    return ask(call, "GET", path, None, {"limit": MOST_ITEMS, **(given or {})}, **names)["items"]
+def _came_by_a_form(method: str, path: str) -> None:
+    """A page that is merely opened changes nothing, whatever its address says.
+
+    A link on somebody else's page opens ours with the reader's session; only a form carries the
+    token that proves it is our own (`session.check_form`), and only forms are sent by POST.
+    """
+    if method != "GET" and path not in WRITES_NOTHING and request.method != "POST":
+        raise Problem(405, "opening a page changes nothing", cure="use the page's form")
+
+
+def whole(
+    call: Call, path: str, given: Mapping[str, str] | None = None, **names: str
+) -> list[dict[str, Any]]:
+    """All of a list that is short by its nature: sources, the nodes that have a deployment."""
+    found: list[dict[str, Any]] = []
+    more: dict[str, str] | None = {}
+    while more is not None:
+        asked = {"limit": MOST_ITEMS, **(given or {}), **more}
+        page = ask(call, "GET", path, None, asked, **names)
+        found += page["items"]
+        more = {"cursor": page["next"]} if page["next"] else None
+    return found
+
+
+def page_of(
+    call: Call,
+    path: str,
+    rows: int,
+    given: Mapping[str, str] | None = None,
+    *,
+    cursor: str = "cursor",
+    **names: str,
+) -> Any:
+    """A page of a list: {items, next}, behind what the address names as `cursor`."""
+    at = {"cursor": request.args[cursor]} if request.args.get(cursor) else {}
+    return ask(call, "GET", path, None, {"limit": str(rows), **(given or {}), **at}, **names)
+
+
+def wanted(*names: str) -> dict[str, str]:
+    """What the address filters a list by."""
+    return {name: request.args[name] for name in names if request.args.get(name)}
 
 
 def app_at(call: Call, app: str, version: str | None) -> dict[str, Any]:

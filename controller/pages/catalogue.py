@@ -8,8 +8,7 @@ from flask import Response, request
 
 from controller.api.problems import Problem, not_found
 from controller.pages.acting import said
-from controller.pages.asking import app_at, ask
-from controller.pages.asking import listed as all_of
+from controller.pages.asking import app_at, ask, page_of, wanted, whole
 from controller.pages.frame import HTML, doubt, go, render
 from margrave.errors import MargraveError
 
@@ -18,27 +17,30 @@ if TYPE_CHECKING:
 
     from controller.api.call import Call
 
-ROWS: Final = "40"
+ROWS: Final = 40
+SOURCES: Final = 20
+RUNNING: Final = 20
+FINDINGS: Final = 20  # of a source that are told on the page
 _SOURCE: Final = "/app-sources/<source>"
 
 
 def listed(call: Call) -> str:
     """GET /apps."""
-    wanted = {name: request.args[name] for name in ("q", "cursor") if request.args.get(name)}
-    found = ask(call, "GET", "/apps", None, {"limit": ROWS, **wanted})
+    given = wanted("q")
+    found = page_of(call, "/apps", ROWS, given)
     return render(
         "apps.html",
         apps=found["items"],
-        older=found["next"],
-        q=wanted.get("q", ""),
-        sources=all_of(call, "/app-sources"),
+        more=found["next"],
+        q=given.get("q", ""),
+        ill=[one for one in whole(call, "/app-sources") if one["error"]],
     )
 
 
 def shown(call: Call, app: str) -> str:
     """GET /apps/{app}, at the version that the query names, else the newest."""
     found = app_at(call, app, request.args.get("version"))
-    running = ask(call, "GET", "/deployments", None, {"app": app, "limit": "20"})
+    running = ask(call, "GET", "/deployments", None, {"app": app, "limit": str(RUNNING)})
     return render("app.html", app=found, running=running["items"], more=running["next"])
 
 
@@ -53,10 +55,13 @@ def sources(call: Call) -> str | Response | Answer:
             return go("/sources", "source-added")
         except (Problem, MargraveError) as error:
             findings = said(error)
+    found = page_of(call, "/app-sources", SOURCES)
     text = render(
         "sources.html",
         "none" if findings else "all",
-        sources=all_of(call, "/app-sources"),
+        sources=found["items"],
+        more=found["next"],
+        most=FINDINGS,
         findings=findings,
         form=request.form,
     )

@@ -30,10 +30,19 @@ WIDE: Final = 600
 BAND: Final = 1120  # as wide as a page: one unit is about a pixel
 
 
-def progress(outcomes: Mapping[str, int]) -> Markup:
-    """How far a rollout is: one bar, a piece for each outcome, and the numbers as words."""
-    parts = [(word.replace("-", " "), tone, outcomes.get(word, 0)) for word, tone in OUTCOMES]
-    return bar([part for part in parts if part[2]], "of the deployments")
+def progress(
+    outcomes: Mapping[str, int], unknown: Mapping[str, int], of: str = "of the deployments"
+) -> Markup:
+    """How far a rollout is: one bar, a piece for each outcome, and the numbers as words.
+
+    `unknown` are those among them of which nobody knows whether it still holds: a piece of its own.
+    """
+    parts = [
+        (word.replace("-", " "), tone, outcomes.get(word, 0) - unknown.get(word, 0))
+        for word, tone in OUTCOMES
+    ]
+    parts.append(("not heard of", "unknown", sum(unknown.values())))
+    return bar([part for part in parts if part[2]], of)
 
 
 def bar(parts: Segments, of: str) -> Markup:
@@ -63,40 +72,52 @@ def days(told: Sequence[Mapping[str, Any]]) -> Markup:
     most = max((sum(day[key] for key, _, _ in DAY_WORDS) for day in told), default=0)
     if not most:
         return Markup('<p class="empty">Nothing was installed, updated or deleted yet.</p>')
-    step, height = WIDE / len(told), 120
-    drawn = []
-    for place, day in enumerate(told):
-        x, y = place * step, float(height)
-        words = [f"{day[key]} {word}" for key, word, _ in DAY_WORDS if day[key]]
-        columns = []
-        for key, _, tone in DAY_WORDS:
-            tall = day[key] / most * (height - 8)
-            if day[key]:
-                y -= max(tall, 2)
-                shape = Markup('<rect class="{}" x="{}" y="{}" width="{}" height="{}"/>')
-                place_ = (_short(x + 4), _short(y), _short(step - 8), _short(max(tall, 2) - 1))
-                columns.append(shape.format(tone, *place_))
-        label = Markup('<text x="{}" y="138" text-anchor="middle">{}</text>')
-        date = label.format(_short(x + step / 2), day["day"][8:]) if place % 2 else Markup("")
-        title = f"{day['day']}: {', '.join(words) or 'nothing'}"
-        whole = Markup('<g><title>{}</title><rect class="back" x="{}" width="{}" height="120"/>')
-        drawn.append(whole.format(title, _short(x), _short(step)))
-        drawn.append(Markup("").join(columns) + date + Markup("</g>"))
-    sums = [(word, tone, sum(day[key] for day in told)) for key, word, tone in DAY_WORDS]
-    told_ = ", ".join(f"{number} {word}" for word, _, number in sums)
+    step = WIDE / len(told)
+    drawn = [_day(day, place, step, most) for place, day in enumerate(told)]
+    known = [day for day in told if day["known"]]
+    sums = [(word, tone, sum(day[key] for day in known)) for key, word, tone in DAY_WORDS]
     legend = [
         Markup('<li><span class="key {}"></span><b>{}</b> {}</li>').format(tone, number, word)
         for word, tone, number in sums
     ]
+    words = ", ".join(f"{number} {word}" for word, _, number in sums)
+    if len(known) < len(told):
+        legend.append(Markup('<li><span class="key none"></span>not known any more</li>'))
+        words += f"; {len(told) - len(known)} days are not known any more"
     return Markup(
         '<figure class="chart"><svg viewBox="0 0 {} 142" role="img" aria-label="{}">{}</svg>'
-        '<ul class="legend">{}</ul></figure>'
+        '<ul class="legend">{}<li>days in UTC</li></ul></figure>'
     ).format(
         WIDE,
-        f"The last {len(told)} days: {told_}; at most {most} a day",
+        f"The last {len(told)} days in UTC: {words}; at most {most} a day",
         Markup("").join(drawn),
         Markup("").join(legend),
     )
+
+
+def _day(day: Mapping[str, Any], place: int, step: float, most: int) -> Markup:
+    """One column, from the bottom up; where not all was counted, that it is not known."""
+    x, y = place * step, 120.0
+    words = [f"{day[key]} {word}" for key, word, _ in DAY_WORDS if day[key]] or ["nothing"]
+    columns = []
+    shape = Markup('<rect class="{}" x="{}" y="{}" width="{}" height="{}"/>')
+    if not day["known"]:
+        words = ["not known any more"]
+        columns.append(shape.format("none", _short(x + 4), 0, _short(step - 8), 119))
+    for key, _, tone in DAY_WORDS:
+        if day[key] and day["known"]:
+            tall = max(day[key] / most * 112, 2)
+            y -= tall
+            columns.append(
+                shape.format(tone, _short(x + 4), _short(y), _short(step - 8), _short(tall - 1))
+            )
+    label = Markup('<text x="{}" y="138" text-anchor="middle">{}</text>')
+    date = label.format(_short(x + step / 2), day["day"][8:]) if place % 2 else Markup("")
+    whole = Markup(
+        '<g><title>{}</title><rect class="back" x="{}" width="{}" height="120"/>{}{}</g>'
+    )
+    title = f"{day['day']} UTC: {', '.join(words)}"
+    return whole.format(title, _short(x), _short(step), Markup("").join(columns), date)
 
 
 def spans(told: Mapping[str, Any]) -> Markup:

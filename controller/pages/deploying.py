@@ -10,9 +10,9 @@ from controller.access.identity import Role
 from controller.api import guard
 from controller.api.problems import Problem
 from controller.pages import fields
-from controller.pages.acting import said
-from controller.pages.asking import app_at, ask, listed
-from controller.pages.frame import HTML, go, render
+from controller.pages.acting import planned, said
+from controller.pages.asking import app_at, ask, page_of
+from controller.pages.frame import HTML, go, render, step
 from margrave.errors import MargraveError
 
 if TYPE_CHECKING:
@@ -23,18 +23,20 @@ if TYPE_CHECKING:
 
     from controller.api.call import Call
 
+APPS: Final = 60
 CHOSEN: Final = 30  # sites or nodes that are ticked; of more the names are typed
 SHOWN: Final = 20  # sites of a plan that are told one by one
 
 
 def form(call: Call) -> str | Response | Answer:
-    """GET shows the form; POST checks it (do=check, do=plan) or deploys (do=act)."""
+    """GET shows the form; POST checks it (do=check, do=plan) or deploys (do=act, with the hash)."""
     guard.require(call.who, Role.OPERATOR)
     given = request.form if request.method == "POST" else request.args
     if not given.get("app"):
-        return render("deploy_choose.html", "none", apps=listed(call, "/apps"))
+        found = page_of(call, "/apps", APPS)
+        return render("deploy_choose.html", "none", apps=found["items"], more=found["next"])
     app = app_at(call, given["app"], given.get("version"))
-    do = request.form.get("do", "")
+    do = step()
     findings: list[Mapping[str, Any]] = []
     plan: dict[str, Any] | None = None
     if do == "act":
@@ -80,9 +82,7 @@ def _names(texts: list[str]) -> list[str]:
 
 
 def _deploy(call: Call, app: Mapping[str, Any], given: MultiDict[str, str]) -> Answer:
-    body = body_of(app, given)
-    if given.get("plan_hash"):
-        body["plan_hash"] = given["plan_hash"]
+    body = {**body_of(app, given), "plan_hash": given["plan_hash"]}
     answer = ask(call, "POST", "/deployments", body)
     made = answer["deployments"]
     if len(made) == 1:
@@ -94,23 +94,13 @@ def _deploy(call: Call, app: Mapping[str, Any], given: MultiDict[str, str]) -> A
 def _plan(call: Call, app: Mapping[str, Any], given: MultiDict[str, str]) -> dict[str, Any]:
     """What would happen. Where only values are wrong, where it would go is told all the same."""
     body = body_of(app, given)
-    plan = _ask_plan(call, body)
+    plan = planned(call, body)
     wrong = [str(one["pointer"]) for one in plan["findings"] if one["severity"] == "error"]
     if wrong and all(one.startswith("/parameters/") for one in wrong):
         bad = {one.split("/")[2] for one in wrong}
         right = {name: one for name, one in body["parameters"].items() if name not in bad}
-        plan["sites"] = _ask_plan(call, {**body, "parameters": right})["sites"]
-        plan["hash"] = None
+        plan["sites"] = planned(call, {**body, "parameters": right})["sites"]
     return plan
-
-
-def _ask_plan(call: Call, body: Mapping[str, Any]) -> dict[str, Any]:
-    try:
-        made: dict[str, Any] = ask(call, "POST", "/plans", body)["plan"]
-    except (Problem, MargraveError) as error:
-        findings = [{"severity": "error", **one} for one in said(error)]
-        return {"hash": None, "sites": [], "findings": findings}
-    return made
 
 
 def _page(
@@ -138,5 +128,4 @@ def _page(
         plan=plan,
         most=SHOWN,
         findings=[one for one in findings if id(one) not in told],
-        ready=bool(plan and plan["hash"] and not findings),
     )

@@ -11,54 +11,59 @@ from controller.access.identity import Role
 from controller.api.problems import Problem
 from controller.pages import many
 from controller.pages.acting import VERBS
-from controller.pages.asking import ask
-from controller.pages.asking import listed as all_of
+from controller.pages.asking import ask, page_of, wanted, whole
 from controller.pages.frame import render
-from margrave.lifecycle import Outcome, State
+from controller.pages.overview import TROUBLE
+from margrave.lifecycle import Freshness, Outcome, State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from controller.api.call import Call
 
-ROWS: Final = "36"  # as many as fit into 30 KB with long names and ticks
+ROWS: Final = 32  # as many as fit into 30 KB with long names and ticks, all of them silent
 FILTERS: Final = ("q", "site", "app", "state", "outcome", "sort")
 SITES_TO_CHOOSE: Final = 30  # more are typed, not chosen from a list
-STEPS: Final = 60  # transitions on a deployment's page; all of them are a page of their own
-LOG_LINES: Final = 40
+# What stands on a deployment's page of its own lists: all of them are pages of their own.
+STEPS: Final = 9
+NODES: Final = 6
+OPERATIONS: Final = 6
+STEPS_TOLD: Final = 8  # of the way of its change
+HISTORY: Final = 25
+PLACEMENTS: Final = 25
+LOG_LINES: Final = 30
 _ONE: Final = "/deployments/<deployment>"
 
 
 def listed(call: Call) -> str:
     """GET /deployments: what the query asks for, a page at a time."""
-    wanted = {name: request.args[name] for name in FILTERS if request.args.get(name)}
-    cursor = {"cursor": request.args["cursor"]} if request.args.get("cursor") else {}
-    found = ask(call, "GET", "/deployments", None, {"limit": ROWS, **wanted, **cursor})
+    given = wanted(*FILTERS)
+    found = page_of(call, "/deployments", ROWS, given)
     few = {"limit": str(SITES_TO_CHOOSE + 1)}
     sites = [one["name"] for one in ask(call, "GET", "/sites", None, few)["items"]]
     return render(
         "deployments.html",
         items=found["items"],
-        older=found["next"],
-        wanted=wanted,
-        first=not cursor,
+        more=found["next"],
+        wanted=given,
         sites=sites if len(sites) <= SITES_TO_CHOOSE else None,
-        pick=call.who.may(Role.OPERATOR) and wanted.get("state") != State.DELETED,
+        pick=call.who.may(Role.OPERATOR) and given.get("state") != State.DELETED,
         verbs=[(verb, words[0]) for verb, words in VERBS.items()],
-        filter={key: one for key, one in wanted.items() if key in many.FILTERS},
+        filter={key: one for key, one in given.items() if key in many.FILTERS},
         states=[state.value for state in State],
         outcomes=[one.value for one in Outcome],
+        not_as_wanted=",".join(TROUBLE),
     )
 
 
 def shown(call: Call, deployment: str) -> str:
     """GET /deployments/{id}: where it stands, why, and how it came there."""
-    given = _given()
-    one = ask(call, "GET", _ONE, None, given, deployment=deployment)
-    whole = {"site": one["site"]}
-    placed = all_of(call, f"{_ONE}/placements", whole, deployment=deployment)
-    history = _history(call, deployment, whole)
-    ran = {"deployment": one["id"], "site": one["site"], "limit": "12"}
+    one = ask(call, "GET", _ONE, None, wanted("site"), deployment=deployment)
+    where = {"site": one["site"]}
+    placed = whole(call, f"{_ONE}/placements", where, deployment=deployment)
+    newest = {**where, "order": "newest", "limit": str(STEPS)}
+    history = ask(call, "GET", f"{_ONE}/history", None, newest, deployment=deployment)
+    ran = {"deployment": one["id"], "site": one["site"], "limit": str(OPERATIONS)}
     operations = ask(call, "GET", "/operations", None, ran)["items"]
     asked = request.args.get("request") or one["request"]
     return render(
@@ -66,22 +71,42 @@ def shown(call: Call, deployment: str) -> str:
         f"deployment:{one['id']}",
         one=one,
         here=f"/deployments/{one['id']}",
-        placements=placed,
+        placements=sorted(placed, key=_is_right)[:NODES],
+        nodes=len(placed),
         progress=_tally(placed),
-        history=history[:STEPS],
-        more=max(0, len(history) - STEPS),
+        history=history["items"],
+        more=history["next"],
         operations=operations,
         log=_log(call, operations),
-        why=ask(call, "GET", f"{_ONE}/explain", None, whole, deployment=deployment),
-        manifest=_manifest(call, deployment, whole),
+        most_steps=STEPS_TOLD,
+        why=ask(call, "GET", f"{_ONE}/explain", None, where, deployment=deployment),
+        manifest=_manifest(call, deployment, where),
         asked=_asked(call, asked),
         verbs=_verbs(one),
     )
 
 
+def history(call: Call, deployment: str) -> str:
+    """GET /deployments/{id}/history: every transition, newest first, a page at a time."""
+    one = ask(call, "GET", _ONE, None, wanted("site"), deployment=deployment)
+    given = {"site": one["site"], "order": "newest"}
+    found = page_of(call, f"{_ONE}/history", HISTORY, given, deployment=deployment)
+    look = f"deployment:{one['id']}" if not request.args.get("cursor") else "none"
+    return render("history.html", look, one=one, history=found["items"], more=found["next"])
+
+
+def placements(call: Call, deployment: str) -> str:
+    """GET /deployments/{id}/placements: every node that has it, a page at a time."""
+    one = ask(call, "GET", _ONE, None, wanted("site"), deployment=deployment)
+    given = {"site": one["site"]}
+    found = page_of(call, f"{_ONE}/placements", PLACEMENTS, given, deployment=deployment)
+    look = f"deployment:{one['id']}"
+    return render("placements.html", look, one=one, placements=found["items"], more=found["next"])
+
+
 def compared(call: Call, deployment: str) -> str:
     """GET /deployments/{id}/compare: two of its contents, line by line."""
-    one = ask(call, "GET", _ONE, None, _given(), deployment=deployment)
+    one = ask(call, "GET", _ONE, None, wanted("site"), deployment=deployment)
     where = {"site": one["site"]}
     found = ask(call, "GET", f"{_ONE}/revisions", None, where, deployment=deployment)["items"]
     by_commit = {item["commit"]: item for item in found}
@@ -109,31 +134,20 @@ def _lines(old: dict[str, Any] | None, new: dict[str, Any]) -> Iterator[tuple[st
         yield (line[:1], line[1:]) if line[:1] in "+- " else ("@", line)
 
 
-def _given() -> dict[str, str]:
-    site = request.args.get("site")
-    return {"site": site} if site else {}
+def _is_right(one: dict[str, Any]) -> bool:
+    """What is open, went wrong or is not known stands first; among equals the order of names."""
+    return bool(one["outcome"] == Outcome.SUCCEEDED and one["freshness"] == Freshness.FRESH)
 
 
-def _history(call: Call, deployment: str, given: dict[str, str]) -> list[dict[str, Any]]:
-    """All of it, newest first, up to a thousand steps."""
-    found: list[dict[str, Any]] = []
-    cursor: str | None = ""
-    while cursor is not None and len(found) < 1000:
-        more = {"cursor": cursor} if cursor else {}
-        page = ask(
-            call, "GET", f"{_ONE}/history", None, {"limit": "200", **given, **more},
-            deployment=deployment,
-        )  # fmt: skip
-        found += page["items"]
-        cursor = page["next"]
-    return found[::-1]
-
-
-def _tally(placed: list[dict[str, Any]]) -> dict[str, int]:
-    found: dict[str, int] = {}
+def _tally(placed: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
+    """Nodes by outcome, and of how many of these nobody knows whether it holds now."""
+    found: dict[str, dict[str, int]] = {"outcomes": {}, "unknown": {}}
     for one in placed:
-        if one["state"] != State.DELETED:
-            found[one["outcome"]] = found.get(one["outcome"], 0) + 1
+        if one["state"] == State.DELETED:
+            continue
+        own, lost = one["outcome"], one["freshness"] == Freshness.UNKNOWN
+        for told in (found["outcomes"], *([found["unknown"]] if lost else [])):
+            told[own] = told.get(own, 0) + 1
     return found
 
 

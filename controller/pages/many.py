@@ -12,7 +12,7 @@ from controller.api.problems import Problem, not_found
 from controller.pages import fields
 from controller.pages.acting import COMMITTED, VERBS, plan_for, said, wanted
 from controller.pages.asking import app_at, ask
-from controller.pages.frame import HTML, go, render
+from controller.pages.frame import HTML, go, render, step
 from margrave.errors import MargraveError
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ WORDS: Final = {
 
 
 def act(call: Call, verb: str) -> str | Response | Answer:
-    """What would become of them, and with do=act the act."""
+    """What would become of them; POST with do=act and the plan's hash does it."""
     if verb not in VERBS:
         raise not_found("action", verb)
     guard.require(call.who, Role.OPERATOR)
@@ -51,7 +51,8 @@ def act(call: Call, verb: str) -> str | Response | Answer:
     app = _app(call, select, given.get("version")) if verb == "update" else None
     body = wanted(verb, app, given)
     findings: list[Mapping[str, Any]] = []
-    if given.get("do") == "act":
+    do = step()
+    if do == "act":
         try:
             asked = {**body, "action": verb, "select": select, "plan_hash": given.get("plan_hash")}
             answer = ask(call, "POST", "/deployments/actions", asked)
@@ -61,7 +62,7 @@ def act(call: Call, verb: str) -> str | Response | Answer:
     plan = plan_for(call, verb, select, body)
     findings = [one for one in plan["findings"] if one["severity"] == "error"] or findings
     text = _page(verb, app, plan, findings, given)
-    bad = given.get("do") in ("act", "plan") and findings
+    bad = do in ("act", "plan") and findings
     return Response(text, 422 if bad else 200, content_type=HTML)
 
 
@@ -72,6 +73,8 @@ def selected(given: MultiDict[str, str]) -> dict[str, Any]:
     """
     if given.get("all"):
         found: dict[str, Any] = {key: given[key] for key in FILTERS if given.get(key)}
+        if "," in found.get("outcome", ""):
+            found["outcome"] = found["outcome"].split(",")
         return found | {"sites": [found.pop("site")]} if "site" in found else found
     picked = [one.partition("@") for one in given.getlist(PICK)]
     if not picked:

@@ -8,9 +8,9 @@ from flask import Response, request
 
 from controller.api.problems import Problem, not_found
 from controller.pages.acting import said
-from controller.pages.asking import ask, may
-from controller.pages.asking import listed as all_of
+from controller.pages.asking import ask, may, page_of, wanted
 from controller.pages.frame import HTML, doubt, go, render
+from controller.store.freshness import NodeStatus
 from margrave.errors import MargraveError
 
 if TYPE_CHECKING:
@@ -18,9 +18,15 @@ if TYPE_CHECKING:
 
     from controller.api.call import Call
 
-ROWS: Final = "40"
-NODES: Final = "60"
-RUNNING: Final = "30"
+ROWS: Final = 40
+NODES: Final = "20"  # of a site, on its page
+NODE_ROWS: Final = 36
+RUNNING: Final = "20"
+OPERATIONS: Final = "12"
+MOST_ON_NODE: Final = 25
+FILTERS: Final = ("q", "freshness", "held")
+HELD: Final = ("any", "paused", "drained", "locked", "halted", "findings")
+NODE_FILTERS: Final = ("q", "site", "status")
 _SITE: Final = "/sites/<site>"
 _NODE: Final = "/sites/<site>/nodes/<node>"
 VERBS: Final = ("pause", "resume", "drain", "undrain", "reload", "accept")
@@ -53,19 +59,34 @@ def listed(call: Call) -> str | Response:
             made = ask(call, "POST", "/sites", _new())
         except (Problem, MargraveError) as error:
             findings = said(error)
-    cursor = {"cursor": request.args["cursor"]} if request.args.get("cursor") else {}
-    found = ask(call, "GET", "/sites", None, {"limit": ROWS, **cursor})
+    given = wanted(*FILTERS)
+    found = page_of(call, "/sites", ROWS, given)
     text = render(
         "sites.html",
         "none" if made or findings else "all",
         sites=found["items"],
-        older=found["next"],
+        more=found["next"],
+        wanted=given,
+        held=HELD,
         made=made,
         findings=findings,
         form=request.form,
         add=may(call, "POST", "/sites"),
     )
     return Response(text, 422 if findings else 200, content_type=HTML)
+
+
+def nodes(call: Call) -> str:
+    """GET /nodes: those of all sites, a page at a time."""
+    given = wanted(*NODE_FILTERS)
+    found = page_of(call, "/nodes", NODE_ROWS, given)
+    return render(
+        "nodes.html",
+        nodes=found["items"],
+        more=found["next"],
+        wanted=given,
+        statuses=(*(one.value for one in NodeStatus), "stale,offline"),
+    )
 
 
 def shown(call: Call, site: str, made: dict[str, Any] | None = None) -> str:
@@ -134,14 +155,16 @@ def _revoke(call: Call, site: str) -> str | Answer:
 def node(call: Call, site: str, node: str) -> str:
     """GET /sites/{site}/nodes/{node}."""
     has = ask(call, "GET", f"{_NODE}/placements", site=site, node=node)["items"]
+    ran = {"site": site, "node": node, "limit": OPERATIONS}
     return render(
         "node.html",
         f"site:{site}",
         has=has,
+        most=MOST_ON_NODE,
         names={one["deployment"]: one["name"] for one in has},
         site=ask(call, "GET", _SITE, site=site),
         node=ask(call, "GET", _NODE, site=site, node=node),
-        operations=all_of(call, "/operations", {"site": site, "node": node, "limit": "20"}),
+        operations=ask(call, "GET", "/operations", None, ran)["items"],
     )
 
 

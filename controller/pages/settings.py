@@ -10,8 +10,7 @@ from controller.access.identity import Role
 from controller.api import guard
 from controller.api.problems import Problem, not_found
 from controller.pages.acting import said
-from controller.pages.asking import ask
-from controller.pages.asking import listed as all_of
+from controller.pages.asking import ask, page_of
 from controller.pages.frame import HTML, doubt, go, render
 from margrave.errors import MargraveError
 
@@ -30,10 +29,14 @@ SURE: Final = {
     ),
 }
 ROLES: Final = ("viewer", "operator", "admin")
+_SHOWN_AT: Final = {"users": "people", "tokens": "tokens"}
+SHOWS: Final = ("people", "tokens", "controller")
+PEOPLE: Final = 20
+TOKENS: Final = 40
 
 
 def shown(call: Call) -> str | Response | Answer:
-    """GET /settings; POST adds a person or a token, which is shown this once."""
+    """GET /settings, one subject at a time; POST adds a person or a token, shown this once."""
     guard.require(call.who, Role.ADMIN)
     findings: Any = []
     made = None
@@ -42,42 +45,61 @@ def shown(call: Call) -> str | Response | Answer:
         try:
             made = ask(call, "POST", f"/{_known(what)}", _new(what))
             if what == "users":
-                return go("/settings", "user-added")
+                return go(_at("users"), "user-added")
         except (Problem, MargraveError) as error:
             findings = said(error)
+    show = _SHOWN_AT.get(what) or request.args.get("show", "")
+    show = show if show in SHOWS else SHOWS[0]
     text = render(
         "settings.html",
         "none",
-        users=all_of(call, "/users"),
-        tokens=all_of(call, "/tokens"),
-        keys=ask(call, "GET", "/meta/keys"),
-        configured=ask(call, "GET", "/meta/settings")["items"],
-        about=ask(call, "GET", "/meta/capabilities"),
+        show=show,
+        shows=SHOWS,
         roles=ROLES,
         made=made,
-        what=what,
         findings=findings,
         form=request.form,
         me=call.who.name,
+        **_told(call, show),
     )
     return Response(text, 422 if findings else 200, content_type=HTML)
+
+
+def _told(call: Call, show: str) -> dict[str, Any]:
+    """What the subject's part of the page is made of."""
+    if show == "people":
+        found = page_of(call, "/users", PEOPLE)
+        return {"users": found["items"], "more": found["next"]}
+    if show == "tokens":
+        found = page_of(call, "/tokens", TOKENS)
+        return {"tokens": found["items"], "more": found["next"]}
+    return {
+        "keys": ask(call, "GET", "/meta/keys"),
+        "configured": ask(call, "GET", "/meta/settings")["items"],
+        "about": ask(call, "GET", "/meta/capabilities"),
+    }
+
+
+def _at(what: str) -> str:
+    """The page on which people or tokens stand."""
+    return "/settings?show=tokens" if what == "tokens" else "/settings"
 
 
 def act(call: Call, what: str, name: str, verb: str) -> str | Answer:
     """POST /settings/users/{name}/(change|remove), /settings/tokens/{id}/revoke."""
     if verb in SURE:
         question, means, word = SURE[verb]
-        if page := doubt(question.format(name), means, word, "/settings"):
+        if page := doubt(question.format(name), means, word, _at(what)):
             return page
     if (what, verb) == ("tokens", "revoke"):
         ask(call, "DELETE", "/tokens/<token>", token=name)
-        return go("/settings", "token-revoked")
+        return go(_at(what), "token-revoked")
     if (what, verb) == ("users", "remove"):
         ask(call, "DELETE", "/users/<user>", user=name)
-        return go("/settings", "user-removed")
+        return go(_at(what), "user-removed")
     if (what, verb) == ("users", "change"):
         ask(call, "PATCH", "/users/<user>", _change(), user=name)
-        return go("/settings", "user-changed")
+        return go(_at(what), "user-changed")
     raise not_found("action", verb)
 
 
@@ -114,6 +136,10 @@ def _change() -> dict[str, Any]:
         body["role"] = form["role"]
     if form.get("password"):
         body["password"] = form["password"]
+    # What was not touched is not said again: limits by expression have no words for a field.
+    if form.get("sites", "").split() != form.get("sites_were", "").split():
+        sites = form.get("sites", "").replace(",", " ").split()
+        body["sites"] = _chosen(sites) if sites else None
     if "disabled" in form:
         body["disabled"] = form["disabled"] == "yes"
     return body

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -72,6 +73,7 @@ DONE: Final = {
     "taken-back": "The request was taken back before it was published.",
 }
 NOTHING: Final = Markup('<span class="none">\N{EN DASH}</span>')
+_STAMP: Final = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)")
 _STEPS: Final = ((86400, "d"), (3600, "h"), (60, "min"))
 
 
@@ -127,6 +129,23 @@ def clock(text: str | None, now: datetime) -> Markup:
     )
 
 
+def moment(text: str | None, now: datetime) -> Markup:
+    """When something is to be: the time in UTC, with the date when that is not today."""
+    if not text:
+        return NOTHING
+    told = text[11:16] if now.isoformat()[:10] == text[:10] else f"{text[:10]} {text[11:16]}"
+    return Markup('<time class="moment" datetime="{0}" title="{0}">{1}</time>').format(text, told)
+
+
+def timed(text: str | None, now: datetime) -> Markup:
+    """A sentence with the times in it as times, so that they are told in the reader's zone."""
+    made, end = Markup(""), 0
+    for found in _STAMP.finditer(text or ""):
+        made += escape((text or "")[end : found.start()]) + moment(found[0], now)
+        end = found.end()
+    return made + escape((text or "")[end:])
+
+
 def short(text: str | None, size: int = 12) -> Markup:
     """A digest or commit, shortened, whole on hover."""
     if not text:
@@ -162,6 +181,23 @@ def sites_of(sites: Any) -> str:
         values = f" ({', '.join(one['values'])})" if one.get("values") else ""
         labels.append(f"{one['key']} {one['operator']}{values}")
     return f"where {', '.join(labels)}" if labels else "all"
+
+
+def limits(sites: Any) -> str | None:
+    """The same as they are typed; None for what has no words in a field."""
+    if sites is None:
+        return ""
+    if isinstance(sites, list):
+        return " ".join(sites)
+    if sites.get("matchExpressions"):
+        return None
+    return " ".join(f"{key}={one}" for key, one in sorted(sites.get("matchLabels", {}).items()))
+
+
+def engines(listed: Any) -> str:
+    """Container engines by name, however much was told of them."""
+    names = [one.get("name") if isinstance(one, dict) else one for one in listed or ()]
+    return ", ".join(str(name) for name in names)
 
 
 def size(number: Any) -> str:
@@ -201,6 +237,8 @@ HELPERS: Final = {
     "pairs": pairs,
     "said": said,
     "sites_of": sites_of,
+    "limits": limits,
     "size": size,
+    "engines": engines,
     "seconds": seconds,
 }

@@ -29,7 +29,7 @@ from controller.store.models import Deployment
 from margrave.lifecycle import Outcome, State
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from sqlalchemy import BindParameter, ColumnElement, Select
     from sqlalchemy.orm import Session
@@ -67,7 +67,7 @@ class Wanted:
     app: str | None = None
     name: str | None = None
     state: State | None = None
-    outcome: Outcome | None = None
+    outcomes: tuple[Outcome, ...] = ()  # any of them; none is all
     q: str | None = None
     sites: frozenset[str] | None = None  # those that the asker may see; None is all
     sort: Sort = Sort.NEWEST
@@ -83,7 +83,7 @@ class Wanted:
         given = {
             "name": self.name,
             "site": self.site,
-            "outcome": self.outcome,
+            "outcome": self.outcomes[0] if len(self.outcomes) == 1 else None,
             "state": self.state,
             "app": self.app,
         }
@@ -104,10 +104,7 @@ def keys(session: Session, wanted: Wanted, *, after: int | None, limit: int) -> 
     query = select(Deployment.key).where(*map(_holds, wanted.words))
     if hits is not None:
         query = query.where(Deployment.key.in_(hits))
-    for number, (name, value) in enumerate(wanted.filters.items()):
-        query = query.where(_column(name, plainly=number == 0 or not sqlite) == value)
-    if wanted.state is None:
-        query = query.where(_column("state", plainly=not sqlite) != State.DELETED)
+    query = query.where(*_filtered(wanted, sqlite=sqlite))
     walks = [] if hits is not None or wanted.sort is not Sort.NEWEST else _walks(wanted)
     if not walks:
         query = query.where(*_may_see(wanted))
@@ -143,6 +140,16 @@ def _merged(each: Sequence[Select[int]], limit: int | BindParameter[int]) -> Sel
     return select(merged.c.key).order_by(merged.c.key.desc()).limit(limit)
 
 
+def _filtered(wanted: Wanted, *, sqlite: bool) -> Iterator[ColumnElement[bool]]:
+    """What has to hold beside the words; the first filter is the one to walk along."""
+    for number, (name, value) in enumerate(wanted.filters.items()):
+        yield _column(name, plainly=number == 0 or not sqlite) == value
+    if len(wanted.outcomes) > 1:
+        yield _column("outcome", plainly=not sqlite).in_(wanted.outcomes)
+    if wanted.state is None:
+        yield _column("state", plainly=not sqlite) != State.DELETED
+
+
 def _column(name: str, *, plainly: bool) -> ColumnElement[Any]:
     """A column; SQLite, which keeps no statistics, is told to walk along the first one only."""
     own: ColumnElement[Any] = getattr(Deployment, name)
@@ -155,6 +162,8 @@ def _walks(wanted: Wanted) -> list[list[ColumnElement[bool]]]:
         return [[Deployment.site == one] for one in sorted(wanted.sites)]
     if wanted.filters:
         return []
+    if wanted.outcomes:
+        return [[Deployment.outcome == one, *_may_see(wanted)] for one in wanted.outcomes]
     # However many were deleted lately: nobody steps over them.
     there = [state for state in State if state is not State.DELETED]
     return [[Deployment.state == state, *_may_see(wanted)] for state in there]

@@ -6,6 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import delete, func, select
 
+from controller.store.choosing import EVERY_NODE, EVERY_SITE
+from controller.store.choosing import Held as Held
+from controller.store.choosing import WantedNodes as WantedNodes
+from controller.store.choosing import WantedSites as WantedSites
 from controller.store.models import Deployment, Node, Site
 from controller.store.shapes import stamp
 
@@ -70,6 +74,7 @@ def sites(
     after: str | None,
     limit: int,
     only: frozenset[str] | None = None,
+    wanted: WantedSites = EVERY_SITE,
 ) -> list[SiteRow]:
     """Resources in the order of names, with the key of each."""
     query = select(Site).order_by(Site.name).limit(limit)
@@ -77,6 +82,7 @@ def sites(
         query = query.where(Site.name > after)
     if only is not None:
         query = query.where(Site.name.in_(only))
+    query = query.where(*wanted.holds(moment))
     rows = list(session.scalars(query))
     return [((one["name"],), one) for one in _sites(session, rows, moment)]
 
@@ -93,7 +99,7 @@ def nodes(
     *,
     after: tuple[str, str] | None = None,
     limit: int,
-    site_name: str | None = None,
+    wanted: WantedNodes = EVERY_NODE,
     only: frozenset[str] | None = None,
 ) -> list[NodeRow]:
     """Resources in the order of sites and names, with the key of each."""
@@ -103,8 +109,7 @@ def nodes(
         query = query.where(
             (Node.site > after[0]) | ((Node.site == after[0]) & (Node.name > after[1]))
         )
-    if site_name is not None:
-        query = query.where(Node.site == site_name)
+    query = query.where(*wanted.holds(moment))
     if only is not None:
         query = query.where(Node.site.in_(only))
     return [

@@ -26,15 +26,19 @@ def add(session: Session, deployment: int, row: Mapping[str, Any]) -> None:
 
 
 def of_deployment(
-    session: Session, key: int, deployment_id: str, *, after: int = 0, limit: int = 200
+    session: Session,
+    key: int,
+    deployment_id: str,
+    *,
+    after: int | None = None,
+    limit: int = 200,
+    newest: bool = False,
 ) -> list[Row]:
-    """A deployment's history, oldest first, with the key of each row."""
-    query = (
-        select(History)
-        .where(History.deployment == key, History.id > after)
-        .order_by(History.id)
-        .limit(limit)
-    )
+    """A deployment's history, oldest first (or newest), with the key of each row."""
+    query = select(History).where(History.deployment == key).limit(limit)
+    query = query.order_by(History.id.desc() if newest else History.id)
+    if after is not None:
+        query = query.where(History.id < after if newest else History.id > after)
     return [((row.id,), shape(row, deployment_id)) for row in session.scalars(query)]
 
 

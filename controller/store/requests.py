@@ -96,7 +96,7 @@ def listing(
     if after is not None:
         query = query.where(Request.number < after)
     if state is not None:
-        query = query.where(Request.state == _state(state))
+        query = query.where(Request.state.in_([_state(one) for one in state.split(",")]))
     if only is not None:
         theirs = select(RequestDeployment.request).where(RequestDeployment.site.in_(only))
         query = query.where(Request.number.in_(theirs))

@@ -133,8 +133,9 @@ def selected(session: Session, select_by: Mapping[str, Any]) -> list[Standing]:
             or_(Deployment.in_git, Deployment.commit.is_(None)),
         )
     for key in ("name", "app", "state", "outcome"):
-        if select_by.get(key) is not None:
-            query = query.where(getattr(Deployment, key) == select_by[key])
+        if (wanted := select_by.get(key)) is not None:
+            any_of = wanted if isinstance(wanted, list) else [wanted]
+            query = query.where(getattr(Deployment, key).in_(any_of))
     if select_by.get("q") is not None:
         query = query.where(*finding.holding(select_by["q"]))
     if select_by.get("sites") is not None:

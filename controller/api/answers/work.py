@@ -78,6 +78,8 @@ class Progress(Resource):
     """How what a request asked for fares."""
 
     id: Uuid
+    outcomes: dict[Outcome, Count]
+    unknown: dict[Outcome, Count]
 
 
 class Summary(Resource):
@@ -85,6 +87,8 @@ class Summary(Resource):
 
     at: Time
     deployments: Any
+    unknown: dict[Outcome, Count]
     sites: dict[str, Any]
     nodes: dict[str, Count]
     attention: list[Any]
+    needs: dict[str, Count]

@@ -8,7 +8,11 @@
 
   // ---- times in the reader's zone; the exact one on hover -------------------------------------
   const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
-  const hour = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
+  // h23 and not "no am or pm", which some languages take for 24:05 after midnight
+  const clock = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
+  const hour = new Intl.DateTimeFormat(undefined, { ...clock, second: "2-digit" });
+  const soonest = new Intl.DateTimeFormat(undefined, clock);
+  const later = new Intl.DateTimeFormat(undefined, { ...clock, year: "numeric", month: "2-digit", day: "2-digit" });
   const day = new Intl.DateTimeFormat(undefined, { year: "numeric", month: "2-digit", day: "2-digit" });
   const distance = (seconds) => {
     if (seconds < 5) return "just now";
@@ -22,8 +26,9 @@
     for (const time of document.querySelectorAll("time")) {
       const at = new Date(time.dateTime);
       const today = at.toDateString() === now.toDateString();
-      const text = time.classList.contains("clock")
-        ? (today ? hour : day).format(at)
+      const kind = time.classList;
+      const text = kind.contains("clock") ? (today ? hour : day).format(at)
+        : kind.contains("moment") ? (today ? soonest : later).format(at)
         : distance((now - at) / 1000);
       if (time.textContent !== text) time.textContent = text;
       time.title = exact.format(at) + "\n" + time.dateTime;

@@ -57,6 +57,18 @@ class Browser:
         data = {"token": self.token, **form}
         return self.client.post(path, data=data, headers={"Accept": "text/html"})
 
+    def act(self, path: str, **form: object) -> TestResponse:
+        """Look at the plan, then do what it says."""
+        plan = plan_hash(self.post(path, **form, do="plan").text)
+        return self.post(path, **form, do="act", plan_hash=plan)
+
+
+def plan_hash(page: str) -> str:
+    """The hash of the plan that a page shows."""
+    found = re.search(r'name="plan_hash" value="([^"]+)"', page)
+    assert found, page
+    return found[1]
+
 
 def _person(parts: Parts, name: str, role: Role) -> None:
     with parts.store.write() as session:
@@ -85,8 +97,7 @@ def shop(admin: Api) -> None:
 
 
 def _deployed(browser: Browser, parts: Parts) -> str:
-    form = {"app": "storefront", "version": "1.0.0", "sites": "harbor", "do": "act"}
-    answer = browser.post("/deploy", **form)
+    answer = browser.act("/deploy", app="storefront", version="1.0.0", sites="harbor")
     assert answer.status_code == 303, answer.text
     parts.publisher.publish_all()
     return answer.headers["Location"].partition("/deployments/")[2].partition("?")[0]
@@ -108,10 +119,8 @@ def test_the_form_tells_what_is_wrong_at_its_field(shop: None, browser: Browser,
 def test_deploying_shows_the_plan_and_then_does_it(shop: None, browser: Browser, parts: Parts):
     """The plan's hash travels with the form; what was asked is shown, then the deployment."""
     form = {"app": "storefront", "sites": "harbor", "p.greeting": "ahoy", "do": "plan"}
-    page = browser.post("/deploy", **form).text
-    hash_ = re.search(r'name="plan_hash" value="([^"]+)"', page)
-    assert hash_
-    answer = browser.post("/deploy", **{**form, "do": "act", "plan_hash": hash_[1]})
+    plan = plan_hash(browser.post("/deploy", **form).text)
+    answer = browser.post("/deploy", **{**form, "do": "act", "plan_hash": plan})
     assert answer.status_code == 303
     shown = browser.get(answer.headers["Location"]).text
     assert "queued" in shown
@@ -142,20 +151,20 @@ def test_update_rollback_compare_and_delete(shop: None, browser: Browser, parts:
     page = browser.post(f"{act}/update", version="1.1.0", do="check").text
     assert "it waits as PENDING" in page
     assert "plan_hash" in page
-    assert browser.post(f"{act}/update", version="1.1.0", do="act").status_code == 303
+    assert browser.act(f"{act}/update", version="1.1.0").status_code == 303
     parts.publisher.publish_all()
     changed = browser.get(f"/deployments/{one}/compare").text
-    assert re.search(r"<del>.*version: 1\.0\.0", changed)
-    assert re.search(r"<ins>.*version: 1\.1\.0", changed)
+    assert re.search(r"(?m)^<del>.*version: 1\.0\.0</del>$", changed)
+    assert re.search(r"(?m)^<ins>.*version: 1\.1\.0</ins>$", changed)
     assert ">1.0.0 · greeting=" in browser.get(f"{act}/rollback").text
-    assert browser.post(f"{act}/rollback", do="act").status_code == 303
+    assert browser.act(f"{act}/rollback").status_code == 303
     parts.publisher.publish_all()
     assert "1.0.0" in browser.get(f"/deployments/{one}").text
     assert "its document leaves Git" in browser.get(f"{act}/delete").text
-    assert browser.post(f"{act}/delete", do="act", reason="over").status_code == 303
+    assert browser.act(f"{act}/delete", reason="over").status_code == 303
     parts.publisher.publish_all()
     assert 'href="' + act not in browser.get(f"/deployments/{one}").text
-    assert browser.get("/requests").text.count("published") == 4
+    assert browser.get("/requests").text.count("</span>published") == 4
 
 
 def test_commands_are_told_and_audited(
@@ -165,7 +174,7 @@ def test_commands_are_told_and_audited(
     one = _deployed(browser, parts)
     for verb in ("retry", "cancel", "release"):
         assert "is told" in browser.get(f"/deployments/{one}/act/{verb}").text
-        answer = browser.post(f"/deployments/{one}/act/{verb}", do="act", reason="try")
+        answer = browser.act(f"/deployments/{one}/act/{verb}", reason="try")
         assert answer.status_code == 303
     done = [one["action"] for one in admin.get("/audit").json["items"][:3]]
     assert done == ["deployment.release", "deployment.cancel", "deployment.retry"]
@@ -208,15 +217,37 @@ def test_people_and_tokens(browser: Browser, admin: Api, user: str):
     form = {"what": "users", "name": "bo", "password": PASSWORD, "role": "viewer"}
     assert browser.post("/settings", **form).status_code == 303
     assert browser.post("/settings/users/bo/change", role="operator").status_code == 303
-    assert [one["role"] for one in admin.get("/users").json["items"] if one["name"] == "bo"] == [
-        "operator"
-    ]
+    assert _user(admin, "bo")["role"] == "operator"
     assert "Remove bo?" in browser.post("/settings/users/bo/remove").text
     assert browser.post("/settings/users/bo/remove", sure="yes").status_code == 303
     made = browser.post("/settings", what="tokens", name="ci", role="viewer").text
     token = re.search(r"mgt[A-Za-z0-9_-]+", made)
     assert token
-    assert token[0] not in browser.get("/settings").text
+    assert token[0] not in browser.get("/settings?show=tokens").text
+
+
+def _user(admin: Api, name: str) -> dict[str, object]:
+    return next(one for one in admin.get("/users").json["items"] if one["name"] == name)
+
+
+def test_a_person_is_limited_to_sites(browser: Browser, harbor: Runner, admin: Api, user: str):
+    """By name, by label or to all again; what the field is not told stays as it is."""
+    form = {"what": "users", "name": "bo", "password": PASSWORD, "role": "viewer"}
+    assert browser.post("/settings", **form).status_code == 303
+    change = "/settings/users/bo/change"
+    assert browser.post(change, role="viewer", sites_were="", sites="harbor").status_code == 303
+    assert _user(admin, "bo")["sites"] == ["harbor"]
+    assert 'name="sites" value="harbor"' in browser.get("/settings").text
+    browser.post(change, role="operator", sites_were="harbor", sites="harbor")
+    assert _user(admin, "bo")["sites"] == ["harbor"]
+    browser.post(change, sites_were="harbor", sites="zone=shop")
+    assert "where zone=shop" in browser.get("/settings").text
+    assert browser.post(change, disabled="yes").status_code == 303
+    browser.post(change, sites_were="zone=shop", sites="")
+    assert (_user(admin, "bo")["sites"], _user(admin, "bo")["disabled"]) == (None, True)
+    assert browser.post(change, disabled="no").status_code == 303
+    assert _user(admin, "bo")["disabled"] is False
+    assert browser.post(change, sites_were="", sites="nowhere").status_code == 422
 
 
 def test_sources_are_added_synced_and_removed(browser: Browser):

@@ -11,6 +11,7 @@ from tests.functional.controller.kit import Api
 from tests.functional.controller.test_pages_acting import (  # noqa: F401 - fixtures
     Browser,
     browser,
+    plan_hash,
     settings,
     shop,
 )
@@ -28,12 +29,6 @@ def three(shop: None, admin: Api, parts: Parts) -> list[dict[str, str]]:  # noqa
         parts.publisher.publish_all()
         made += answer.json["deployments"]
     return made
-
-
-def _hash(page: str) -> str:
-    found = re.search(r'name="plan_hash" value="([^"]+)"', page)
-    assert found, page
-    return found[1]
 
 
 def _versions(admin: Api) -> dict[str, str]:
@@ -58,7 +53,7 @@ def test_what_is_ticked_is_updated_in_one_commit(
     form = {"pick": ticked, "version": "1.1.0", "reason": "the new greeting"}
     page = browser.post("/deployments/act/update", **form, do="plan").text
     assert "<b>2</b> update" in page
-    answer = browser.post("/deployments/act/update", **form, do="act", plan_hash=_hash(page))
+    answer = browser.post("/deployments/act/update", **form, do="act", plan_hash=plan_hash(page))
 
     assert answer.status_code == 303, answer.text
     asked = admin.get(answer.headers["Location"]).json
@@ -79,7 +74,7 @@ def test_all_that_match_a_filter_are_deleted(
     form = {"all": "yes", "site": "depot", "q": "t"}
     page = browser.post("/deployments/act/delete", **form).text
     assert "Delete 2 deployments" in page
-    answer = browser.post("/deployments/act/delete", **form, do="act", plan_hash=_hash(page))
+    answer = browser.post("/deployments/act/delete", **form, do="act", plan_hash=plan_hash(page))
     assert answer.status_code == 303, answer.text
     parts.publisher.publish_all()
     left = [one["name"] for one in admin.get("/deployments").json["items"] if one["in_git"]]
@@ -94,7 +89,7 @@ def test_a_plan_that_no_longer_holds_is_shown_anew(
 ):
     """Between the plan and the act one more came to match: nothing is done."""
     form = {"all": "yes", "app": "storefront"}
-    stale = _hash(browser.post("/deployments/act/retry", **form).text)
+    stale = plan_hash(browser.post("/deployments/act/retry", **form).text)
     body = {"app": "storefront", "version": "1.0.0", "name": "four"}
     admin.post("/deployments", json={**body, "targets": {"sites": ["harbor"]}})
     parts.publisher.publish_all()
@@ -106,6 +101,21 @@ def test_a_plan_that_no_longer_holds_is_shown_anew(
     assert "the plan no longer holds" in answer.text
     assert "Retry 4 deployments" in answer.text
     assert len(admin.get("/requests").json["items"]) == before
+
+
+def test_several_outcomes_are_one_filter(
+    three: list[dict[str, str]],
+    browser: Browser,  # noqa: F811
+    admin: Api,
+):
+    """A list of what failed or waits is acted on as it is filtered."""
+    assert len(admin.get("/deployments?outcome=pending,failed").json["items"]) == 3
+    assert admin.get("/deployments?outcome=failed,held").json["items"] == []
+    wrong = admin.get("/deployments?outcome=failed,hold")
+    assert wrong.json["errors"][0]["pointer"] == "/outcome"
+    form = {"all": "yes", "outcome": "failed,pending", "site": "depot"}
+    answer = browser.act("/deployments/act/retry", **form)
+    assert len(admin.get(answer.headers["Location"]).json["deployments"]) == 2
 
 
 def test_nothing_chosen_is_never_everything(

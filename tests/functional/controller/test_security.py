@@ -19,7 +19,7 @@ from werkzeug.test import TestResponse
 from controller.access.identity import Role
 from controller.api import ROUTES
 from controller.app import create_app
-from controller.pages.views import PROGRAMS
+from controller.pages.frame import PROGRAMS
 from controller.parts import Parts
 from controller.store.columns import Base
 from margrave.errors import MargraveError

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import uuid
+from datetime import timedelta
 
+import pytest
+from flask.testing import FlaskClient
+
+from controller.pages import charts
 from controller.parts import Parts
+from controller.store import facts, lately, requests
+from controller.store.models import Site
+from controller.store.words import Action, Priority, RequestState
 from tests.functional.controller.kit import (
     REVISION,
     Api,
@@ -53,8 +62,8 @@ def test_days_tell_what_went_back_from_what_succeeded(harbor: Runner, parts: Par
     days = viewer.get("/summary").json["days"]
     assert len(days) == 14
     today = {"succeeded": 0, "rolled_back": 1, "failed": 1, "deleted": 0}
-    assert days[-1] == {"day": "2026-03-01", **today}
-    assert all(not any(list(day.values())[1:]) for day in days[:-1])
+    assert days[-1] == {"day": "2026-03-01", "known": True, **today}
+    assert all(day["known"] and not any(list(day.values())[2:]) for day in days[:-1])
 
 
 def test_durations_are_those_of_what_came_through(
@@ -90,6 +99,143 @@ def test_a_silent_site_is_seen_to_be(harbor: Runner, parts: Parts, clock: Clock,
     spans = viewer.get("/sites/harbor/freshness").json["spans"]
     assert spans[-1]["freshness"] == "unknown"
     assert viewer.get("/sites/nowhere/freshness").status_code == 404
+
+
+def test_a_fleet_that_nobody_hears_of_is_not_well(
+    harbor: Runner, parts: Parts, clock: Clock, viewer: Api, client: FlaskClient
+):
+    """What succeeded at a silent site, or on a silent node, is counted apart, and drawn grey."""
+    one = add_deployment(parts, "harbor")
+    asked = _published(parts, one)
+    harbor.beat("harbor-1", "harbor-2")
+    harbor.snapshot("harbor-1", "harbor-2")
+    for node in ("harbor-1", "harbor-2"):
+        done = placed(one, node, "INSTALLED", "INSTALLING", outcome="succeeded")
+        assert harbor.report("placement", done).status_code == 200
+
+    def good() -> list[str]:
+        headers = {"Authorization": "Bearer viewer", "Accept": "text/html"}
+        paths = ("/", f"/requests/{asked}", f"/deployments/{one}")
+        pages = [client.get(path, headers=headers).text for path in paths]
+        tile = re.findall(r"<b>(\d+)</b>\s*<span><span[^>]*>✓</span> as wanted", pages[0])
+        bars = [re.findall(r'key good"></span><b>(\d+)</b> succeeded', page) for page in pages[1:]]
+        return [*tile, *(bar[0] if bar else "0" for bar in bars)]
+
+    assert good() == ["1", "1", "2"]
+    assert viewer.get("/summary").json["unknown"] == {}
+    silent = {"name": "harbor-2", "status": "offline"}
+    assert harbor.report("node", silent).status_code == 200
+    assert good() == ["0", "0", "1"]
+    clock.forward(600)
+    assert good() == ["0", "0", "0"]
+    told = viewer.get("/summary").json
+    assert (told["deployments"], told["unknown"]) == (
+        {"INSTALLED": {"succeeded": 1}},
+        {"succeeded": 1},
+    )
+    fares = viewer.get(f"/requests/{asked}/progress").json
+    assert (fares["outcomes"], fares["unknown"]) == ({"succeeded": 1}, {"succeeded": 1})
+    assert [each["freshness"] for each in fares["deployments"]] == ["unknown"]
+
+
+def test_a_site_that_is_quiet_all_day_is_known_to_be_well(
+    harbor: Runner, parts: Parts, clock: Clock, viewer: Api
+):
+    """Heartbeats change nothing, so nothing is told of them: what was told last still holds."""
+    begun = clock()
+    for _ in range(25 * 6):
+        harbor.beat()
+        clock.forward(600)
+        harbor.beat()
+    told = viewer.get("/sites/harbor/freshness").json
+    assert [one["freshness"] for one in told["spans"]] == ["fresh"]
+    assert told["spans"][0]["from"] == told["since"]
+    assert clock() - begun > timedelta(hours=24)
+
+
+def test_days_beyond_what_is_counted_are_not_known(
+    harbor: Runner, parts: Parts, clock: Clock, viewer: Api, monkeypatch: pytest.MonkeyPatch
+):
+    """Numbers come from the newest transitions; a day that they do not cover says so."""
+    deployment = add_deployment(parts, "harbor")
+    monkeypatch.setattr(lately, "NEWEST_TRANSITIONS", 4)
+    for _ in range(4):
+        harbor.report("placement", placed(deployment, "harbor-1", "UPDATING", "INSTALLED"))
+        harbor.report("placement", placed(deployment, "harbor-1", "INSTALLED", "UPDATING"))
+        clock.forward(86400)
+    days = {day["day"]: day for day in viewer.get("/summary").json["days"]}
+    assert [days[f"2026-03-0{number}"]["known"] for number in range(1, 6)] == [
+        False, False, False, True, True,
+    ]  # fmt: skip
+    assert days["2026-03-04"]["succeeded"] == 1
+    drawn = charts.days(list(days.values()))
+    assert "2026-03-01 UTC: not known any more" in drawn
+    assert "2026-03-04 UTC: 1 succeeded" in drawn
+
+
+def test_whatever_stops_the_fleet_needs_somebody(
+    harbor: Runner, parts: Parts, clock: Clock, viewer: Api, client: FlaskClient
+):
+    """Publishing, requests, findings, a pause, a window: each is told, with its next step."""
+    harbor.beat()
+    assert viewer.get("/summary").json["attention"] == []
+    one = add_deployment(parts, "harbor")
+    _published(parts, one, RequestState.FAILED)
+    waits = {"for": "window", "until": "2026-03-02T01:00:00Z", "detail": "closed"}
+    harbor.report("placement", placed(one, "harbor-1", "PENDING", waiting=waits))
+    reason = {"reason": "main was rewritten", "cure": "accept it", "commit": "c", "known": "k"}
+    with parts.store.write() as session:
+        facts.put(session, facts.HALT, {**reason, "since": "2026-03-01T12:00:00Z"})
+        site = session.get_one(Site, "harbor")
+        site.paused = {"reason": "stocktaking", "by": "ada", "until": None}
+        site.findings = [{"message": "is not a time", "file": "sites/harbor.yaml", "cure": "5m0s"}]
+    told = viewer.get("/summary").json
+    assert told["needs"] == dict.fromkeys(
+        ("unpublished", "request", "findings", "paused", "window"), 1
+    )
+    words = {need["why"]: need for need in told["attention"]}
+    assert all(need["cure"] for need in words.values())
+    assert "main was rewritten" in words["unpublished"]["words"]
+    assert "stocktaking" in words["paused"]["words"]
+    assert "sites/harbor.yaml: is not a time" in words["findings"]["words"]
+    page = client.get("/", headers={"Authorization": "Bearer viewer", "Accept": "text/html"}).text
+    assert "Nothing needs anybody" not in page
+    assert 'datetime="2026-03-02T01:00:00Z"' in page
+    clock.forward(2 * 86400)
+    assert "request" not in viewer.get("/summary").json["needs"]
+
+
+def test_the_forge_out_of_reach_needs_somebody(
+    parts: Parts, viewer: Api, monkeypatch: pytest.MonkeyPatch
+):
+    """While nothing can be published that is said first, whatever else is well."""
+    monkeypatch.setattr(type(parts.publisher), "problem", "the forge does not answer")
+    first = viewer.get("/summary").json["attention"][0]
+    assert first["why"] == "unpublished"
+    assert "the forge does not answer" in first["words"]
+
+
+def test_how_many_need_somebody_is_told_with_the_way_to_them(
+    parts: Parts, viewer: Api, client: FlaskClient
+):
+    """Of many a few are shown; the rest is a number that leads to all of them."""
+    for number in range(30):
+        add_site(parts, f"site-{number:02}")
+    told = viewer.get("/summary").json
+    assert (told["needs"], len(told["attention"])) == ({"silent": 30}, 8)
+    page = client.get("/", headers={"Authorization": "Bearer viewer", "Accept": "text/html"}).text
+    assert '<a href="/sites?freshness=unknown">22 more silent sites</a>' in page
+
+
+def _published(parts: Parts, deployment: str, state: RequestState = RequestState.PUBLISHED) -> str:
+    """A request that was about it."""
+    made = str(uuid.uuid4())
+    values = {"id": made, "action": Action.UPDATE, "actor": "ada", "state": state, "rank": 1,
+              "priority": Priority.NORMAL, "body": {}, "change": {}, "plan": None,
+              "ended_at": parts.clock()}  # fmt: skip
+    with parts.store.write() as session:
+        requests.add(session, values, [(deployment, "harbor")], parts.clock())
+    return made
 
 
 def test_activity_is_newest_first_and_paged(harbor: Runner, parts: Parts, viewer: Api):

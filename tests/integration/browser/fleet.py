@@ -90,6 +90,18 @@ def running(folder: Path) -> Iterator[Fleet]:
 
 
 @contextmanager
+def empty(folder: Path) -> Iterator[ControllerProcess]:
+    """A controller as it is on its first day: nobody has added anything."""
+    controller = controller_process.make(folder)
+    try:
+        controller.start()
+        yield controller
+    finally:
+        controller.stop()
+        controller.registry.stop()
+
+
+@contextmanager
 def chromium(profile: Path) -> Iterator[webdriver.Chrome]:
     """Debian's chromium without a screen; what it says and asks for is kept."""
     options = webdriver.ChromeOptions()

@@ -55,7 +55,7 @@ def main(out: Path, names: list[str]) -> None:
             if not names:
                 _each(browser, out, "sign-in")
             fleets.sign_in(browser, controller.url, controller.user, controller.password)
-            for name in names or pages:
+            for name in names or (one for one in pages if one != "log"):
                 browser.get(controller.url + pages[name])
                 _each(browser, out, name)
     sys.stdout.write(f"{len(list(out.glob('*.png')))} pictures in {out}\n")

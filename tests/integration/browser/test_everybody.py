@@ -11,14 +11,19 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from werkzeug.routing import Map, Rule
 
+from controller.pages.views import PAGES
 from tests.integration.browser.conftest import complaints
-from tests.integration.browser.fleet import text
+from tests.integration.browser.fleet import PASSWORD, empty, sign_in, text
+from tests.integration.browser.hands import LONG, press
 from tests.integration.browser.pages import lived_in
 from tests.integration.browser.screenshots import scheme
 from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from selenium import webdriver
 
     from tests.integration.browser.fleet import Fleet
@@ -30,9 +35,16 @@ DIGEST = "20c09fe157a8a34a30e241aaa1fcdade657734f08ab379ecfbeb7d45cc46e878"
 # One page for each thing that is drawn; the others are made of the same.
 EACH_KIND = (
     "overview", "deployments", "rolled-back", "compare", "update", "many", "deploy", "app",
-    "sources", "site", "node", "activity", "request", "settings",
+    "sources", "site", "node", "activity", "request", "settings", "nodes", "history", "repository",
 )  # fmt: skip
 ALL_COLOURS = {"overview", "rolled-back", "compare", "settings"}
+# Plain text, which a browser shows as it likes.
+NO_PAGE = {"log"}
+# What a viewer is not offered, and is refused.
+NOT_FOR_VIEWERS = {
+    "update", "rollback", "delete", "many", "deploy", "deploy-choose", "audit", "settings",
+    "tokens", "controller",
+}  # fmt: skip
 # All of WCAG 2.2 AA and axe's best practices; of the dark form only what differs: its colours.
 WHOLE = "{resultTypes: ['violations']}"
 COLOURS = "{runOnly: ['color-contrast'], resultTypes: ['violations']}"
@@ -81,38 +93,58 @@ def pages(fleet: Fleet) -> dict[str, str]:
     return lived_in(fleet)
 
 
-def _check(browser: webdriver.Chrome, url: str, axe: str, *, dark: bool) -> str:
-    """What is wrong with a page: by day with all rules, by night with those of colour."""
-    browser.get(url)
+def _look(browser: webdriver.Chrome, axe: str, *, dark: bool) -> str:
+    """What is wrong with what is shown: by day with all rules, by night with those of colour."""
     scheme(browser, "light")
     _evaluated(browser, f"{axe}; true")
     found = _violations(browser, WHOLE)
     if dark:
         scheme(browser, "dark")
         found += _violations(browser, COLOURS)
+    scheme(browser, "")
     return found
 
 
 def _check_all(
-    browser: webdriver.Chrome, fleet: Fleet, axe: str, light: dict[str, str], dark: set[str]
+    browser: webdriver.Chrome, url: str, axe: str, light: Iterable[tuple[str, str]], dark: set[str]
 ) -> None:
-    try:
-        found = {
-            name: _check(browser, fleet.controller.url + path, axe, dark=name in dark)
-            for name, path in light.items()
-        }
-    finally:
-        scheme(browser, "")
+    found = {}
+    for name, path in light:
+        browser.get(url + path)
+        found[name] = _look(browser, axe, dark=name in dark)
     # One of the pages is one that is not there, and the browser says so.
     assert [one for one in complaints(browser) if "404" not in one] == []
     assert {name: told for name, told in found.items() if told} == {}
+
+
+def test_every_page_is_looked_at(pages: dict[str, str]) -> None:
+    """A page that is added and not looked at is a page that nobody has seen."""
+    listed = [path for path, methods, _ in PAGES if "GET" in methods]
+    known = Map([Rule(path, endpoint=path) for path in listed]).bind("localhost")
+    seen = {known.match(path.partition("?")[0])[0] for path in pages.values()}
+    assert seen == set(listed)
 
 
 def test_no_kind_of_page_shuts_anybody_out(
     browser: webdriver.Chrome, fleet: Fleet, axe: str, pages: dict[str, str]
 ) -> None:
     """A page of each kind, and by night those that have all the colours."""
-    _check_all(browser, fleet, axe, {name: pages[name] for name in EACH_KIND}, ALL_COLOURS)
+    each = [(name, pages[name]) for name in EACH_KIND]
+    _check_all(browser, fleet.controller.url, axe, each, ALL_COLOURS)
+
+
+def test_what_asks_again_and_the_way_in_shut_nobody_out(
+    browser: webdriver.Chrome, fleet: Fleet, axe: str
+) -> None:
+    """The question before what cannot be taken back, and the form of signing in."""
+    browser.get(f"{fleet.controller.url}/sites/depot")
+    press(browser, "Drain")
+    eventually(lambda: "Drain depot?" in text(browser, "h1"), LONG, "it is asked again")
+    assert _look(browser, axe, dark=True) == ""
+    browser.delete_all_cookies()
+    browser.get(f"{fleet.controller.url}/sites")
+    assert "Sign in" in text(browser, "h1")
+    assert _look(browser, axe, dark=True) == ""
 
 
 @pytest.mark.full
@@ -120,7 +152,32 @@ def test_no_page_shuts_anybody_out(
     browser: webdriver.Chrome, fleet: Fleet, axe: str, pages: dict[str, str]
 ) -> None:
     """Every page, by day and by night."""
-    _check_all(browser, fleet, axe, pages, set(pages))
+    each = [(name, path) for name, path in pages.items() if name not in NO_PAGE]
+    _check_all(browser, fleet.controller.url, axe, each, set(pages))
+
+
+@pytest.mark.full
+def test_no_page_shuts_a_viewer_out(
+    browser: webdriver.Chrome, fleet: Fleet, axe: str, pages: dict[str, str]
+) -> None:
+    """As who only reads sees them: without ticks and buttons."""
+    url = fleet.controller.url
+    sign_in(browser, url, "vera", PASSWORD)
+    complaints(browser)
+    for_them = set(pages) - NO_PAGE - NOT_FOR_VIEWERS
+    _check_all(browser, url, axe, [(name, pages[name]) for name in sorted(for_them)], for_them)
+
+
+@pytest.mark.full
+def test_the_first_day_shuts_nobody_out(
+    chromium: webdriver.Chrome, axe: str, tmp_path: Path
+) -> None:
+    """Where there is nothing yet, each page says what to do, by day and by night."""
+    with empty(tmp_path) as controller:
+        sign_in(chromium, controller.url, controller.user, controller.password)
+        complaints(chromium)
+        paths = [path for path, methods, _ in PAGES if "GET" in methods and "<" not in path]
+        _check_all(chromium, controller.url, axe, [(path, path) for path in paths], set(paths))
 
 
 def test_all_of_it_by_keyboard(browser: webdriver.Chrome, fleet: Fleet) -> None:
@@ -149,7 +206,10 @@ def test_nothing_is_wider_than_a_phone(browser: webdriver.Chrome, fleet: Fleet) 
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", device)
     try:
         wide = []
-        for path in ("/", "/deployments", "/deploy?app=kiosk", "/sites/harbor", "/settings"):
+        for path in (
+            "/", "/deployments", "/deploy?app=kiosk", "/sites", "/sites/harbor", "/nodes",
+            "/settings",
+        ):  # fmt: skip
             browser.get(fleet.controller.url + path)
             width = browser.execute_script("return document.documentElement.scrollWidth")
             if width > 390:

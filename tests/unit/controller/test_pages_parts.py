@@ -72,6 +72,24 @@ def test_values_read_as_people_write_them():
     assert told == ["a", "true", "2", "a, 1", '{"secret": "x"}']
 
 
+def test_times_within_a_sentence_are_times():
+    """Told in the reader's zone like all others; the rest of the sentence stays text."""
+    told = str(words.timed("no window before 2026-03-02T01:00:00Z <or> so", NOON))
+    stamp = "2026-03-02T01:00:00Z"
+    time = f'<time class="moment" datetime="{stamp}" title="{stamp}">2026-03-02 01:00</time>'
+    assert told == f"no window before {time} &lt;or&gt; so"
+    assert str(words.timed("at 2026-03-01T13:05:00.123Z", NOON)).endswith(">13:05</time>")
+    assert words.timed(None, NOON) == ""
+
+
+def test_limits_to_sites_are_typed_as_they_are_told():
+    """Names or labels; what an expression says has no words for a field."""
+    told = [None, ["oslo", "bergen"], {"matchLabels": {"zone": "shop"}, "matchExpressions": []}]
+    assert [words.limits(one) for one in told] == ["", "oslo bergen", "zone=shop"]
+    expression = {"key": "zone", "operator": "Exists", "values": []}
+    assert words.limits({"matchLabels": {}, "matchExpressions": [expression]}) is None
+
+
 def _svg(made: str) -> ET.Element:
     found = re.search(r"<svg.*</svg>", made, re.DOTALL)
     assert found
@@ -80,24 +98,33 @@ def _svg(made: str) -> ET.Element:
 
 def test_a_bar_is_as_wide_as_its_numbers_say():
     """Each part in proportion, and said in words for who does not see it."""
-    made = charts.progress({"succeeded": 3, "failed": 1})
+    made = charts.progress({"succeeded": 3, "failed": 1}, {})
     widths = [float(one.attrib["width"]) for one in _svg(made).iter("rect")]
     assert widths == [449, 149]
     assert "3 succeeded, 1 failed" in _svg(made).attrib["aria-label"]
-    assert charts.progress({}) == ""
+    assert charts.progress({}, {}) == ""
+
+
+def test_what_is_not_heard_of_is_grey_whatever_it_was():
+    """Neither green nor red: a part of its own, taken from the outcomes that it last had."""
+    made = charts.progress({"succeeded": 3, "failed": 1}, {"succeeded": 2, "failed": 1})
+    parts = [(one.attrib["class"], one.findtext("title")) for one in _svg(made).iter("rect")]
+    assert parts == [("good", "1 succeeded"), ("unknown", "3 not heard of")]
 
 
 def test_days_are_columns_with_their_numbers():
     """Every day has a place, also those on which nothing happened; none at all is said."""
     words_ = ("succeeded", "rolled_back", "failed", "deleted")
-    days = [{"day": f"2026-03-{one:02}", **dict.fromkeys(words_, 0)} for one in range(1, 15)]
+    none = {"known": True, **dict.fromkeys(words_, 0)}
+    days: list[dict[str, Any]] = [{"day": f"2026-03-{one:02}", **none} for one in range(1, 15)]
     assert "Nothing was installed" in charts.days(days)
     days[3] |= {"succeeded": 4, "failed": 2}
     groups = list(_svg(charts.days(days)).iter("g"))
     assert len(groups) == 14
     titles = [one.findtext("title") for one in groups]
-    assert titles[3] == "2026-03-04: 4 succeeded, 2 failed tries"
-    assert titles[4] == "2026-03-05: nothing"
+    assert titles[3] == "2026-03-04 UTC: 4 succeeded, 2 failed tries"
+    assert titles[4] == "2026-03-05 UTC: nothing"
+    assert "days in UTC" in charts.days(days)
 
 
 def test_a_day_of_silence_is_told_as_its_share():
