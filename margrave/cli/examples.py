@@ -85,6 +85,7 @@ EXAMPLES: Final = {
     ),
     "source add": (
         "margrave source add apps https://git.example/apps.git --ref main",
+        "margrave source add ours ssh://git@git.example/apps.git --credentials forge",
         "margrave source add mine ./apps",
     ),
     "source list": ("margrave source list",),

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from margrave.cli import tables
-from margrave.cli.options import asks, calls, confirm, shows
+from margrave.cli.options import asks, calls, confirm, naming, shows
 from margrave.cli.paths import at
 from margrave.cli.shape import Noun
-from margrave.errors import MargraveError
 
 if TYPE_CHECKING:
     from margrave.cli.api import Api
@@ -39,8 +37,11 @@ def list_(api: Api, out: Output) -> None:
 @click.argument("url")
 @click.option("--ref", help="branch, tag or commit; the default branch if not given")
 @click.option("--path", help="the folder inside the repository")
-@click.option("--user", help="user name for the repository")
-@click.option("--password-stdin", is_flag=True, help="read its password or token")
+@click.option(
+    "--credentials",
+    metavar="NAME",
+    help="the file in the controller's state/credentials that lets it in",
+)
 @shows
 @calls
 def add(
@@ -50,14 +51,16 @@ def add(
     url: str,
     ref: str | None,
     path: str | None,
-    user: str | None,
-    password_stdin: bool,
+    credentials: str | None,
 ) -> None:
-    """Add the registry at URL (https, ssh, or a path on the controller's machine)."""
-    body: dict[str, object] = {"name": name, "url": _absolute(url)}
-    body |= {key: value for key, value in (("ref", ref), ("path", path)) if value}
-    if user or password_stdin:
-        body["credentials"] = _credentials(user, password_stdin=password_stdin)
+    """Add the registry at URL (https, ssh, or a path on the controller's machine).
+
+    A password or key never passes through here: whoever looks after the controller's machine
+    writes `user:password` or an SSH key into a file of its state/credentials, which is named.
+    """
+    given = {"ref": ref, "path": path, "credentials": credentials}
+    body = {"name": name, "url": _absolute(url)}
+    body |= {key: value for key, value in given.items() if value}
     answer = api.post(SOURCES, body)
     if out.for_eyes:
         out.say(f"added {name}; read it with: margrave app sync {name}")
@@ -72,15 +75,8 @@ def _absolute(url: str) -> str:
     return str(Path(url).resolve())
 
 
-def _credentials(user: str | None, *, password_stdin: bool) -> dict[str, str]:
-    if not (user and password_stdin):
-        raise MargraveError("a user needs a password", "give --user and --password-stdin together")
-    line = sys.stdin.readline().strip()
-    return {"username": user, "password": line}
-
-
 @source.command()
-@click.argument("name")
+@naming("sources", "name")
 @asks
 @calls
 def remove(api: Api, name: str, yes: bool) -> None:

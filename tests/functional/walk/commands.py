@@ -64,6 +64,19 @@ def exit_codes(w: World) -> None:
     )
 
 
+def a_private_source(w: World) -> None:
+    """The command names a file of credentials that is on the controller's machine; Git uses it."""
+    folder = w.site.folder.parent / "controller/state/credentials"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    (folder / "forge").write_text(f"anybody:{w.served.token}\n")
+    private = f"{w.served.url}/git/deployments.git"  # lets nobody in without a token
+    for name, more, code in (("closed", (), 6), ("open", ("--credentials", "forge"), 0)):
+        assert _run(w, "source", "add", name, private, *more)[0] == 0
+        assert (name, _run(w, "app", "sync", name)[0]) == (name, code)
+        assert _run(w, "source", "remove", name, "--yes")[0] == 0
+    assert _run(w, "source", "add", "x", private, "--credentials", "/etc/shadow")[0] == 1
+
+
 def a_wait_that_is_over(w: World) -> None:
     """124 when the time is up; what was asked goes on."""
     w.site.may_go_on.clear()

@@ -26,6 +26,7 @@ STEPS = (
     acting.cancel,
     acting.many,
     commands.exit_codes,
+    commands.a_private_source,
     commands.a_wait_that_is_over,
     commands.an_interruption,
     runners.streams,
