@@ -62,7 +62,12 @@ def pointer(path: Iterable[str | int]) -> str:
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A cure for a word nobody knows: the nearest known one, else all of them."""
     words = sorted(known)
-    close = get_close_matches(word, words, n=1, cutoff=0.6)
-    if close:
-        return f'did you mean "{close[0]}"?'
-    return f"known are {', '.join(words)}" if words else ""
+    return nearest(word, words) or (f"known are {', '.join(words)}" if words else "")
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """A cure that names the one known word begun by this one, else the nearest; else nothing."""
+    words = sorted(known)
+    begun = [one for one in words if word and one.startswith(word)]
+    near = begun if len(begun) == 1 else get_close_matches(word, words, n=1, cutoff=0.6) or begun
+    return f'did you mean "{near[0]}"?' if near else ""

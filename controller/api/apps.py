@@ -27,9 +27,13 @@ def shown(call: Call, app: str, version: str | None = None) -> dict[str, Any]:
     """GET /apps/{app}, or one version of it."""
     with call.parts.store.session() as session:
         found = apps.one(session, app, version)
-    if found is None:
-        raise not_found("application", app if version is None else f"{app}@{version}")
-    return found
+        if found is not None:
+            return found
+        newest = apps.one(session, app)
+        if newest is None or version is None:
+            raise not_found("application", app, apps.names(session))
+    versions = [f"{app}@{one}" for one in newest["versions"]]
+    raise not_found("application", f"{app}@{version}", versions)
 
 
 ROUTES: Final = (

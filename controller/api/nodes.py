@@ -44,8 +44,8 @@ def shown(call: Call, site: str, node: str) -> dict[str, Any]:
     with call.parts.store.session() as session:
         sites.find(call, session, site)
         found = fleet.node(session, site, node, call.parts.moment())
-    if found is None:
-        raise not_found("node", node)
+        if found is None:
+            raise not_found("node", node, fleet.node_names(session, site))
     return found
 
 

@@ -19,6 +19,7 @@ from margrave.errors import (
     Unreachable,
     UnsafeArchive,
 )
+from margrave.findings import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -68,9 +69,10 @@ def invalid(findings: Iterable[Finding], detail: str = "") -> Problem:
     return Problem(422, detail or _count(len(found)), errors=found)
 
 
-def not_found(what: str, name: str) -> Problem:
-    """404 for a thing named in the path."""
-    return Problem(404, f'there is no {what} "{name}"', cure=f"list the {what}s that exist")
+def not_found(what: str, name: str, known: Iterable[str] = ()) -> Problem:
+    """404 for a thing named in the path; of those that are known the nearest is named."""
+    cure = nearest(name, known) or f"list the {what}s that exist"
+    return Problem(404, f'there is no {what} "{name}"', cure=cure)
 
 
 def error_entry(finding: Finding) -> dict[str, object]:

@@ -14,7 +14,7 @@ from controller.api.call import Call, Reply
 from controller.api.problems import Problem, invalid, not_found
 from controller.api.routes import Object, Route
 from controller.api.tokens import expiry
-from controller.store import access, commands, fleet
+from controller.store import access, commands, fleet, world
 from controller.store.commands import Order
 from controller.store.shapes import stamp
 from controller.store.words import CommandKind
@@ -79,7 +79,8 @@ def find(call: Call, session: Session, site: str) -> dict[str, Any]:
     """The site; 404 when there is none that they may see."""
     found = fleet.site(session, site, call.parts.moment()) if call.who.sees(site) else None
     if found is None:
-        raise not_found("site", site)
+        known = world.site_names(session)
+        raise not_found("site", site, [one for one in known if call.who.sees(one)])
     return found
 
 

@@ -57,7 +57,8 @@ def synced(call: Call, source: str) -> dict[str, Any]:
 def _find(session: Session, source: str) -> dict[str, Any]:
     found = catalog.source(session, source)
     if found is None:
-        raise not_found("app source", source)
+        known = [name for (name,), _ in catalog.sources(session)]
+        raise not_found("app source", source, known)
     return found
 
 

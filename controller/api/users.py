@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field
 
@@ -16,6 +16,10 @@ from controller.api.tokens import RoleName, Sites, check_sites, must_give, store
 from controller.store import access
 from controller.store.words import Role as StoredRole
 
+if TYPE_CHECKING:
+    from controller.store import Session
+
+_ASKED: Final = 1000  # people among whom the nearest name is looked for
 Password = Annotated[str, Field(min_length=passwords.LEAST, max_length=passwords.MOST)]
 
 
@@ -64,7 +68,7 @@ def added(call: Call, body: NewUser) -> dict[str, Any]:
             },
         )
         call.write_down(session, "user.create", body.name, {"role": body.role})
-        return _shown(access.user(session, body.name), body.name)
+        return _shown(session, body.name)
 
 
 def changed(call: Call, user: str, body: UserChange) -> dict[str, Any]:
@@ -79,7 +83,7 @@ def changed(call: Call, user: str, body: UserChange) -> dict[str, Any]:
     if "role" in values:
         values["role"] = StoredRole(values["role"])
     with call.parts.store.write() as session:
-        before = _shown(access.user(session, user), user)
+        before = _shown(session, user)
         check_sites(session, body.sites)
         must_give(call, before["sites"])
         must_give(call, values.get("sites", before["sites"]))
@@ -87,13 +91,13 @@ def changed(call: Call, user: str, body: UserChange) -> dict[str, Any]:
         _keep_an_admin(access.admins(session), before)
         call.write_down(session, "user.change", user, {"changed": sorted(values)})
         session.flush()
-        return _shown(access.user(session, user), user)
+        return _shown(session, user)
 
 
 def removed(call: Call, user: str) -> Reply:
     """DELETE /users/{name}."""
     with call.parts.store.write() as session:
-        before = _shown(access.user(session, user), user)
+        before = _shown(session, user)
         must_give(call, before["sites"])
         access.remove_user(session, user)
         _keep_an_admin(access.admins(session), before)
@@ -108,10 +112,12 @@ def _keep_an_admin(left: int, before: dict[str, Any]) -> None:
         )
 
 
-def _shown(user: dict[str, Any] | None, name: str) -> dict[str, Any]:
-    if user is None:
-        raise not_found("user", name)
-    return {key: value for key, value in user.items() if key != "password_hash"}
+def _shown(session: Session, name: str) -> dict[str, Any]:
+    found = access.user(session, name)
+    if found is None:
+        known = [one for (one,), _ in access.users(session, after=None, limit=_ASKED)]
+        raise not_found("user", name, known)
+    return {key: value for key, value in found.items() if key != "password_hash"}
 
 
 ROUTES: Final = (

@@ -30,6 +30,14 @@ def catalogue(w: World) -> None:
         assert "greeting" in [has("parameter", one)["name"] for one in whole["parameters"]]
     assert whole["version"] == "1.0.0"
     w.ask("GET", "/apps/nothing", 404)
+    near = {
+        "/apps/storfront": "storefront",
+        "/apps/storefront/versions/1.0": "storefront@1.0.0",
+        "/app-sources/exampels": "examples",
+        "/sites/habor": "harbor",
+    }
+    for path, name in near.items():
+        assert w.ask("GET", path, 404)["cure"] == f'did you mean "{name}"?'
     w.ask("GET", "/apps/storefront/versions/9.9.9", 404)
 
 
@@ -72,6 +80,8 @@ def nodes(w: World) -> None:
     assert w.items("/nodes?site=depot", "node") == []
     has("node", w.ask("GET", "/sites/harbor/nodes/harbor-1"))
     w.ask("GET", "/sites/harbor/nodes/nothing", 404)
+    told = w.ask("GET", "/sites/harbor/nodes/habor-2", 404)
+    assert told["cure"] == 'did you mean "harbor-2"?'
     assert w.ask("POST", "/sites/harbor/nodes/harbor-2/drain")["drain"] is True
     assert w.ask("POST", "/sites/harbor/nodes/harbor-2/undrain")["drain"] is False
     given = w.ask("POST", "/sites/harbor/nodes/harbor-2/reload", 202)
