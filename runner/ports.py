@@ -217,5 +217,8 @@ class Onboarding(Protocol):
     def add(self, request: NodeRequest) -> Onboarded:
         """Prepare the node and register it; the same again is harmless."""
 
+    def look(self, name: str) -> tuple[Check, ...]:
+        """What the node has now, judged as when it came."""
+
     def remove(self, name: str) -> None:
         """Take our key off the node where it answers, and forget it."""

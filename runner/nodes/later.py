@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 
-from runner.ports import NodeRequest, Onboarded, Onboarding
+from runner.ports import Check, NodeRequest, Onboarded, Onboarding
 
 
 class Later:
@@ -29,6 +29,10 @@ class Later:
     def add(self, request: NodeRequest) -> Onboarded:
         """Prepare the node and register it."""
         return self._real.add(request)
+
+    def look(self, name: str) -> tuple[Check, ...]:
+        """What the node has now."""
+        return self._real.look(name)
 
     def remove(self, name: str) -> None:
         """Take our key off the node, and forget it."""

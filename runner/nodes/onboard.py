@@ -96,7 +96,8 @@ class Onboard:
         with session(place, self._login(request), wanted, self._timeout) as opened:
             pinned = opened.host_key
             self._prepare(place, opened)
-        judged = checks.judge(self._enter(place, pinned), self._clock())
+        seen = self._enter(place, pinned, self._user)
+        judged = checks.judge(seen, self._clock())
         target = Target(
             request.name, place.address, place.port, self._user, str(self._key), pinned.line,
             self._jump(place.address),
@@ -119,6 +120,17 @@ class Onboard:
         ):
             opened.run_as_root(scripts.remove(node.user, public_line(self._key)))
         self._nodes.remove(name)
+
+    def look(self, name: str) -> tuple[Check, ...]:
+        """What the node has now, judged as when it came; a way in that is barred is a check too."""
+        node = self._nodes.get(name)
+        place = self._place(node.address, node.port)
+        try:
+            seen = self._enter(place, HostKey(node.host_key), node.user)
+        except (Conflict, Refused, Unreachable) as error:
+            return (Check("way in", False, error.message, error.cure),)
+        way = Check("way in", True, f"{place} shows its own key, and lets {node.user} become root")
+        return (way, *checks.judge(seen, self._clock()))
 
     def _place(self, address: str, port: int) -> Place:
         jump = self._jump(address)
@@ -160,9 +172,9 @@ class Onboard:
             message, cure = NOT_PREPARED.get(answer.code, (said, "look at the node's own logs"))
             raise Refused(f"{place}: {message}", cure)
 
-    def _enter(self, place: Place, pinned: HostKey) -> Mapping[str, str]:
+    def _enter(self, place: Place, pinned: HostKey, user: str) -> Mapping[str, str]:
         """Come in by our own key as operations will, become root, and look around."""
-        login = Login(self._user, private_key=self._secret_key())
+        login = Login(user, private_key=self._secret_key())
         with session(place, login, pinned.fingerprint, self._timeout) as opened:
             return checks.read(opened.run_as_root(scripts.LOOK).output)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -11,7 +12,7 @@ from margrave.errors import DocumentError, Refused
 from margrave.findings import Finding
 from margrave.names import check_label
 from margrave.secret import Secret
-from runner.ports import NodeRequest, Onboarded, Onboarding
+from runner.ports import Check, NodeRequest, Onboarded, Onboarding
 from runner.store.resources import node_resource
 from runner.web import problems
 from runner.web.status import Status
@@ -100,6 +101,10 @@ def _nodes(app: Flask, desk: Desk, onboarding: Onboarding, ssh_port: int) -> Non
         rotate = problems.body({"rotate"}).get("rotate") is True
         return jsonify(desk.beacon(check_label(name, "node"), rotate=rotate))
 
+    @app.get("/nodes/<name>/checks")
+    def checks(name: str) -> Response:
+        return jsonify(items=_checks(onboarding.look(check_label(name, "node"))), next=None)
+
     @app.delete("/nodes/<name>")
     def remove(name: str) -> tuple[str, int]:
         forget = request.args.get("forget") == "true"
@@ -158,8 +163,11 @@ def _onboarded(added: Onboarded) -> dict[str, Any]:
     return {
         "node": node_resource(added.node),
         "host_key": added.host_key,
-        "checks": [
-            {"name": one.name, "ok": one.ok, "detail": one.detail, "cure": one.cure}
-            for one in added.checks
-        ],
+        "checks": _checks(added.checks),
     }
+
+
+def _checks(found: Iterable[Check]) -> list[dict[str, Any]]:
+    return [
+        {"name": one.name, "ok": one.ok, "detail": one.detail, "cure": one.cure} for one in found
+    ]

@@ -139,6 +139,22 @@ def test_another_host_key_than_the_expected_one_stops_it(lab, onboard, registry)
     registry.save(node)
 
 
+def test_a_node_is_looked_at_again_as_when_it_came(lab, onboard, registry) -> None:
+    """Way in, engine, disk and clock, over its own SSH; a way that is barred is told as one of
+    them, with the cure."""
+    onboard.add(request(lab))
+    found = {one.name: one for one in onboard.look(NODE)}
+    assert {"way in", "python", "engine", "compose", "disk", "clock"} <= set(found)
+    assert all(one.ok for one in found.values())
+    node = registry.get(NODE)
+    other = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIG5xLh6Av0QCP3dVSMwtjGvgA3fW0HTgELOhnSDiDrgj"
+    registry.nodes[NODE] = replace(node, host_key=other)
+    [barred] = onboard.look(NODE)
+    registry.save(node)
+    assert (barred.name, barred.ok) == ("way in", False)
+    assert "the host key is" in barred.detail and barred.cure
+
+
 @pytest.mark.parametrize(
     ("change", "refusal", "says"),
     [
