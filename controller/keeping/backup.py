@@ -19,7 +19,7 @@ from controller.store import Store, documents
 from margrave.errors import MargraveError, NotFound, Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from controller.settings import ControllerSettings
 
@@ -31,8 +31,15 @@ SIGNING: Final = "signing"
 _NAMES: Final = frozenset({DATABASE, BUNDLE, ABOUT, SIGNING, f"{SIGNING}.pub"})
 
 
-def backup(settings: ControllerSettings, target: Path) -> dict[str, Any]:
-    """Write a backup, consistent while the controller runs; what it holds."""
+def silent(_: str) -> None:
+    """Nobody wants to hear of steps."""
+
+
+def backup(
+    settings: ControllerSettings, target: Path, tell: Callable[[str], None] = silent
+) -> dict[str, Any]:
+    """Write a backup, consistent while the controller runs; what it holds. `tell` hears of each
+    step that may take a while."""
     if not target.parent.is_dir():
         raise NotFound(f"{target.parent}: is no folder", "make it, or name another")
     if target.is_dir():
@@ -44,18 +51,21 @@ def backup(settings: ControllerSettings, target: Path) -> dict[str, Any]:
             problem = store.schema_problem()
             if problem:
                 raise Refused(problem)
+            tell("copying the database")
             # The database first: a commit that comes in between is read from Git afterwards.
             store.copy_to(folder / DATABASE)
         finally:
             store.close()
         head = repository.head() if repository.own else None
         if head is not None:
+            tell("bundling the repository")
             repository.git("bundle", "create", "--quiet", str(folder / BUNDLE), "--all")
         for name, key in _keys(settings).items():
             if key.is_file():
                 shutil.copyfile(key, folder / name)
         about = {"format": FORMAT, "made_at": datetime.now(UTC).isoformat(), "head": head}
         (folder / ABOUT).write_text(json.dumps(about), encoding="utf-8")
+        tell("packing")
         draft = folder / "backup.tar.gz"
         with tarfile.open(draft, "w:gz") as tar:
             for name in sorted(_NAMES):
@@ -66,16 +76,21 @@ def backup(settings: ControllerSettings, target: Path) -> dict[str, Any]:
     return about
 
 
-def restore(settings: ControllerSettings, source: Path) -> dict[str, Any]:
+def restore(
+    settings: ControllerSettings, source: Path, tell: Callable[[str], None] = silent
+) -> dict[str, Any]:
     """Put a backup in place of what is there, which is kept beside it; what was done."""
     must_be_stopped(settings)
     settings.state.dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     with nearby(settings.state.dir) as folder:
+        tell("unpacking")
         about = _unpack(source, folder)
+        tell("bringing the database to this version's schema")
         _migrated(folder / DATABASE)
         fresh = folder / "deployments.git"
         if about["head"]:
             _clone(folder / BUNDLE, fresh)
+        tell("putting it in place")
         aside = aside_folder(settings, "restore")
         put_database(settings, folder / DATABASE, aside)
         repository = Repository(settings)
@@ -90,6 +105,7 @@ def restore(settings: ControllerSettings, source: Path) -> dict[str, Any]:
                 key.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 shutil.copyfile(folder / name, key)
                 key.chmod(0o600)
+        tell("looking which sites are ahead of it")
         told = _ready(repository)
     ahead = _ahead(settings, repository) if not told else []
     return {**about, "aside": str(aside), "must_accept": ahead, "findings": told}

@@ -13,18 +13,21 @@ from controller.keeping.backup import (
     must_be_stopped,
     nearby,
     put_database,
+    silent,
 )
 from controller.publish import Publisher, Repository
 from controller.store import Store, carrying
 from margrave.errors import MargraveError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from controller.settings import ControllerSettings
 
 LOG = logging.getLogger(__name__)
 
 
-def rebuild(settings: ControllerSettings) -> dict[str, Any]:
+def rebuild(settings: ControllerSettings, tell: Callable[[str], None] = silent) -> dict[str, Any]:
     """Make the database anew; what runners know comes with their next snapshots.
 
     People, tokens and sources are carried over when the old database can be read; otherwise
@@ -39,11 +42,13 @@ def rebuild(settings: ControllerSettings) -> dict[str, Any]:
         store = Store(f"sqlite:///{folder / DATABASE}")
         try:
             store.migrate()
+            tell("reading the repository")
             repository = Repository(settings)
             repository.prepare()
             head = Publisher(store, settings, _now, repository).refresh()
             with store.write() as session:
                 without = carrying.put(session, carried)
+            tell("reading the sources")
             findings = _sync(settings, store, carried)
         finally:
             store.close()
