@@ -34,3 +34,14 @@ def in_words(count: int) -> str:
         if unit and count >= UNITS[unit]:
             return f"{count / UNITS[unit]:.1f}".removesuffix(".0") + unit
     return str(count)
+
+
+def for_people(number: object) -> str | None:
+    """Bytes as people read them, or nothing where nobody knows how many."""
+    if not isinstance(number, int | float):
+        return None
+    for unit in ("B", "KiB", "MiB"):
+        if number < 1024:
+            return f"{number:.0f} {unit}"
+        number /= 1024
+    return f"{number:.1f} GiB"

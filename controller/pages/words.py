@@ -9,6 +9,8 @@ from typing import Any, Final
 
 from markupsafe import Markup, escape
 
+from margrave import quantities
+
 # (sign, tone, word): what rolled back is a warning, never a success; what is unknown is grey.
 OUTCOMES: Final = {
     "succeeded": ("✓", "good", "succeeded"),
@@ -202,13 +204,7 @@ def engines(listed: Any) -> str:
 
 def size(number: Any) -> str:
     """Bytes as people read them."""
-    if not isinstance(number, int | float):
-        return "\N{EN DASH}"
-    for unit in ("B", "KiB", "MiB"):
-        if number < 1024:
-            return f"{number:.0f} {unit}"
-        number /= 1024
-    return f"{number:.1f} GiB"
+    return quantities.for_people(number) or "\N{EN DASH}"
 
 
 def _badge(sign: str, tone: str, text: str) -> Markup:
