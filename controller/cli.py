@@ -2,39 +2,33 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from margrave import settings_file
 from margrave.errors import MargraveError
+from margrave.terminal.asking import asks, confirm
+from margrave.terminal.options import configured, shows
+from margrave.terminal.shape import Noun, Verb
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from controller.settings import ControllerSettings
+    from margrave.terminal.output import Output
 
 # The heavy parts are imported where they are used: `margrave --help` loads this module too.
 
-config_option = click.option(
-    "--config", metavar="FILE", help="The configuration; ./margrave.toml when left out."
-)
-format_option = click.option(
-    "-o", "--output", type=click.Choice(["table", "json"]), default="table", show_default=True
-)
 
-
-@click.command()
+@click.command(cls=Verb)
 @click.argument("folder", metavar="[DIR]", default=".", type=click.Path(path_type=Path))
 @click.option(
-    "--database", metavar="URL", default="", help="An empty PostgreSQL database, instead of SQLite."
+    "--database", metavar="URL", default="", help="an empty PostgreSQL database, instead of SQLite"
 )
-@format_option
-def init(folder: Path, database: str, output: str) -> None:
+@shows
+def init(out: Output, folder: Path, database: str) -> None:
     """Make a controller in a folder of its own: configuration, database, keys, repository, admin.
 
     Password and token are shown this once; only their hashes are kept.
@@ -49,24 +43,25 @@ def init(folder: Path, database: str, output: str) -> None:
         "token": made.token,
         "signing_key": made.signing_key,
     }
-    if output == "json":
-        click.echo(json.dumps(answer))
+    if not out.for_eyes:
+        out.answer(answer)
         return
     click.echo(f"A controller is ready in {folder.resolve()}\n")
-    _table({key: value for key, value in answer.items() if value})
+    shown = {key: value for key, value in answer.items() if value}
+    out.card(shown, shown)
     click.echo("\nPassword and token are shown this once.")
     if not made.signing_key:
         click.echo("Commits are not signed: ssh-keygen is missing (install openssh-client).")
     click.echo(f"Next: margrave controller serve --config {made.config}")
 
 
-@click.group()
+@click.group(cls=Noun)
 def controller() -> None:
     """The controller of this machine."""
 
 
 @controller.command()
-@config_option
+@configured
 def serve(config: str | None) -> None:
     """Serve until stopped."""
     loaded = _settings(config)
@@ -77,8 +72,9 @@ def serve(config: str | None) -> None:
 
 
 @controller.command()
-@config_option
-def migrate(config: str | None) -> None:
+@configured
+@shows
+def migrate(out: Output, config: str | None) -> None:
     """Bring the database to this version's schema."""
     from controller.store import Store
 
@@ -86,66 +82,70 @@ def migrate(config: str | None) -> None:
     store = Store(_settings(config).database_url)
     try:
         before = store.schema_problem()
+        out.step("bringing the database to this version's schema")
         store.migrate()
     finally:
         store.close()
-    click.echo("The schema is up to date." if before else "Nothing to do.")
+    text = "The schema is up to date." if before else "Nothing to do."
+    out.done(text, {"changed": bool(before)})
 
 
 @controller.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@config_option
-def backup(file: Path, config: str | None) -> None:
+@configured
+@shows
+def backup(out: Output, file: Path, config: str | None) -> None:
     """Write database and repository into FILE; the controller may go on running."""
     from controller.keeping.backup import backup as run
 
-    about = run(_settings(config), file)
-    click.echo(f"{file}: database" + (f", repository at {about['head']}" if about["head"] else ""))
+    about = run(_settings(config), file, out.step)
+    text = f"{file}: database" + (f", repository at {about['head']}" if about["head"] else "")
+    out.done(text, {"file": str(file), **about})
 
 
 @controller.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@config_option
-def restore(file: Path, yes: bool, config: str | None) -> None:
+@asks
+@configured
+@shows
+def restore(out: Output, file: Path, yes: bool, config: str | None) -> None:
     """Put a backup in place of what is there; that is kept beside it."""
     from controller.keeping.backup import restore as run
 
     settings = _settings(config)
-    if not yes:
-        click.confirm(f"Replace the state in {settings.state.dir}?", abort=True)
-    done = run(settings, file)
-    click.echo(f"Restored what was backed up at {done['made_at']}.")
+    confirm(f"Replace the state in {settings.state.dir}?", yes=yes)
+    done = run(settings, file, out.step)
+    lines = [f"Restored what was backed up at {done['made_at']}."]
     if done["must_accept"]:
         names = ", ".join(done["must_accept"])
-        click.echo(f"These sites are ahead of it and have to accept: {names}")
-        click.echo("  margrave site accept SITE --commit COMMIT")
-    for line in done["findings"]:
-        click.echo(line)
+        lines.append(f"These sites are ahead of it and have to accept: {names}")
+        lines.append("  margrave site accept SITE --commit COMMIT")
+    out.done("\n".join([*lines, *done["findings"]]), done)
 
 
 @controller.command()
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@config_option
-def rebuild(yes: bool, config: str | None) -> None:
+@asks
+@configured
+@shows
+def rebuild(out: Output, yes: bool, config: str | None) -> None:
     """Make the database anew from Git and the sources; the old one is kept beside it."""
     from controller.keeping.rebuild import rebuild as run
 
     settings = _settings(config)
-    if not yes:
-        click.confirm(f"Make the database in {settings.state.dir} anew?", abort=True)
-    done = run(settings)
-    click.echo(f"Rebuilt from Git at {done['head']}.")
-    for line in done["findings"]:
-        click.echo(line)
+    confirm(f"Make the database in {settings.state.dir} anew?", yes=yes)
+    done = run(settings, out.step)
+    lines = [f"Rebuilt from Git at {done['head']}.", *done["findings"]]
     if done["without_token"]:
-        click.echo(f"These sites need a new token: {', '.join(done['without_token'])}")
+        lines.append(f"These sites need a new token: {', '.join(done['without_token'])}")
+    out.done("\n".join(lines), done)
 
 
 @controller.command()
-@click.option("--commit", required=True, metavar="COMMIT", help="Where main stands now.")
-@config_option
-def accept(commit: str, config: str | None) -> None:
+@click.option("--commit", required=True, metavar="COMMIT", help="where main stands now")
+@asks
+@configured
+@shows
+def accept(out: Output, commit: str, yes: bool, config: str | None) -> None:
     """Take a main that was rewritten as it stands; without that nothing is read or published.
 
     What stood before is kept in the controller's copy as refs/kept/COMMIT. Each site has its own
@@ -154,9 +154,11 @@ def accept(commit: str, config: str | None) -> None:
     from controller.keeping.accepting import accept as run
 
     settings = _settings(config)
+    confirm(f"Take main at {commit}, whatever it said before?", yes=yes)
     whole = run(settings, commit)
     within = settings.git.poll_interval
-    click.echo(f"Main is taken at {whole}; a controller that runs does it within {within}.")
+    text = f"Main is taken at {whole}; a controller that runs does it within {within}."
+    out.done(text, {"commit": whole, "within": str(within)})
 
 
 def _settings(config: str | None) -> ControllerSettings:
@@ -166,9 +168,3 @@ def _settings(config: str | None) -> ControllerSettings:
     if not path.is_file():
         raise MargraveError(f"{path}: is not there", "make a controller with margrave init")
     return settings.load(path)
-
-
-def _table(values: Mapping[str, Any]) -> None:
-    width = max(len(name) for name in values)
-    for name, value in values.items():
-        click.echo(f"  {name.replace('_', ' ').ljust(width)}  {value}")

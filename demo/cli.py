@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import fcntl
-import json
-import sys
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from demo.places import SMALLEST, DemoError, here
+from margrave.terminal.asking import asks, confirm
+from margrave.terminal.options import shows
+from margrave.terminal.shape import Noun
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from demo.memory import Memory
     from demo.places import Places
+    from margrave.terminal.output import Output
 
 
-@click.group()
+@click.group(cls=Noun)
 def demo() -> None:
     """Nodes, controller and runners on this machine, an application on them."""
 
@@ -29,20 +32,25 @@ def demo() -> None:
     "--nodes", type=click.IntRange(min=len(SMALLEST)), help="so many nodes, spread over the sites"
 )
 @click.option("--fresh", is_flag=True, help="remove what is there and begin anew")
-def up(nodes: int | None, fresh: bool) -> None:
+@shows
+def up(out: Output, nodes: int | None, fresh: bool) -> None:
     """Start the demo; what runs already is left alone, what died is started again."""
     from demo.down import down as remove
     from demo.progress import Progress
+    from demo.status import status as look
     from demo.up import Demo
 
     places = here()
-    progress = Progress(click.echo)
+    progress = Progress(click.echo if out.for_eyes else partial(click.echo, err=True))
     with _alone(places):
         if fresh:
             remove(places, progress)
         running = Demo(places, progress)
         running.up(nodes)
-    _farewell(places, running.memory, progress.seconds)
+    if out.for_eyes:
+        _farewell(places, running.memory, progress.seconds)
+    else:
+        out.answer(look(places))
 
 
 def _farewell(places: Places, memory: Memory, seconds: float) -> None:
@@ -75,31 +83,30 @@ def _typed(places: Places) -> str:
 
 
 @demo.command()
-@click.option("--yes", is_flag=True, help="do not ask")
-def down(yes: bool) -> None:
+@asks
+@shows
+def down(out: Output, yes: bool) -> None:
     """Remove the demo: processes, nodes, disks and folder."""
     from demo.down import down as remove
     from demo.progress import Progress
 
     places = here()
-    if not yes:
-        click.echo("Remove the demo with everything in it? [y/N] ", nl=False, err=True)
-        answer = sys.stdin.readline().strip().lower()
-        if answer not in {"y", "yes"}:
-            raise DemoError("nothing was removed: not confirmed", "add --yes")
+    confirm("Remove the demo with everything in it?", yes=yes)
     with _alone(places):
-        remove(places, Progress(click.echo))
+        remove(places, Progress(click.echo if out.for_eyes else partial(click.echo, err=True)))
+    if not out.for_eyes:
+        out.answer({"name": "demo"})
 
 
 @demo.command()
-@click.option("-o", "--output", type=click.Choice(["table", "json"]), default="table")
-def status(output: str) -> None:
+@shows
+def status(out: Output) -> None:
     """Which parts live, and where they answer."""
     from demo.status import status as look
 
     found = look(here())
-    if output == "json":
-        click.echo(json.dumps(found, indent=2))
+    if not out.for_eyes:
+        out.answer(found)
         return
     for name, url, pid in _lines(found):
         click.echo(f"{name:<20}  {url:<28}  {pid}")

@@ -16,11 +16,11 @@ from controller.api import ROUTES, families, openapi
 from controller.api.meta import DOORS
 from controller.api.schemas import schemas
 from controller.settings import ControllerSettings
-from margrave.cli.examples import EXAMPLES
 from margrave.cli.main import root
 from margrave.error_classes import POLICY
 from margrave.lifecycle import OUTCOME_ORDER, STATE_ORDER, TRANSITIONS, State, margo_word
 from margrave.schemas import text_of, types_of
+from margrave.terminal.examples import EXAMPLES
 from runner import instruments
 from runner.ports import NodeStatus
 from runner.settings import RunnerSettings

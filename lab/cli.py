@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
@@ -10,8 +9,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from lab import kubernetes
 from lab import ssh as way
@@ -21,29 +18,40 @@ from lab.faults import FAULTS, Fault
 from lab.fleet import Lab, all_labs
 from lab.names import only_one
 from margrave.errors import NotFound
+from margrave.terminal.asking import asks, confirm
+from margrave.terminal.cells import pick
+from margrave.terminal.options import shows
+from margrave.terminal.shape import Noun
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from lab.node import Node
+    from margrave.terminal.output import Output
+
+COLUMNS = pick("name", "address", "state", "engine", "lab")
 DEFAULT = "default"
-name_option = click.option("--name", metavar="LAB", help="The lab; its nodes tell it otherwise.")
+name_option = click.option("--name", metavar="LAB", help="the lab; its nodes tell it otherwise")
 
 
-@click.group()
+@click.group(cls=Noun)
 def lab() -> None:
     """Real edge nodes on this machine, to try things on and to break."""
 
 
 @lab.command()
 @click.option("--name", metavar="LAB", default=DEFAULT, show_default=True)
-@click.option("--nodes", type=click.IntRange(1, 240), metavar="N", help="So many; 3 for a new lab.")
-@click.option("--node", "named", multiple=True, metavar="NAME", help="A node of this name; repeat.")
+@click.option("--nodes", type=click.IntRange(1, 240), metavar="N", help="so many; 3 for a new lab")
+@click.option("--node", "named", multiple=True, metavar="NAME", help="a node of this name; repeat")
 @click.option(
     "--engine",
     type=click.Choice([one.value for one in Engine]),
-    help="The engine of new nodes, podman unless said; call again for nodes with another.",
+    help="the engine of new nodes, podman unless said; call again for nodes with another",
 )
-def up(name: str, nodes: int | None, named: tuple[str, ...], engine: str | None) -> None:
+@shows
+def up(
+    out: Output, name: str, nodes: int | None, named: tuple[str, ...], engine: str | None
+) -> None:
     """Make a lab, or start again what has stopped in it."""
     started = time.monotonic()
     made = Lab(name)
@@ -55,7 +63,7 @@ def up(name: str, nodes: int | None, named: tuple[str, ...], engine: str | None)
     for node in there:
         if node.engine is Engine.KUBERNETES:
             kubernetes.install(made, node.name, tell)
-    _show(made.nodes(), as_json=False)
+    _show(out, made.nodes())
     click.echo(f"Lab {name} is up ({time.monotonic() - started:.1f} s).", err=True)
     click.echo(
         f"Registry: {made.registry_address}. Try: margrave lab ssh {made.nodes()[0].name}", err=True
@@ -64,24 +72,25 @@ def up(name: str, nodes: int | None, named: tuple[str, ...], engine: str | None)
 
 @lab.command()
 @click.option("--name", metavar="LAB", default=DEFAULT, show_default=True)
-@click.option("--yes", is_flag=True, help="Do not ask.")
-def down(name: str, yes: bool) -> None:
+@asks
+@shows
+def down(out: Output, name: str, yes: bool) -> None:
     """Remove a lab with everything in it."""
     doomed = Lab(name)
-    if not yes:
-        click.confirm(f"Remove lab {name}, its nodes and their disks?", abort=True)
-    click.echo(f"Lab {name} is removed." if doomed.down() else f"There is no lab {name}.")
+    confirm(f"Remove lab {name}, its nodes and their disks?", yes=yes)
+    text = f"Lab {name} is removed." if doomed.down() else f"There is no lab {name}."
+    out.done(text, {"name": name})
 
 
 @lab.command("list")
 @name_option
-@click.option("-o", "--output", type=click.Choice(["table", "json"]), default="table")
-def list_nodes(name: str | None, output: str) -> None:
+@shows
+def list_nodes(out: Output, name: str | None) -> None:
     """Show the nodes of all labs, or of one."""
     labs = [Lab(name)] if name else all_labs()
     if name and not labs[0].exists:
         raise NotFound(f'no lab "{name}" here', f"make it: margrave lab up --name {name}")
-    _show([node for one in labs for node in one.nodes()], as_json=output == "json")
+    _show(out, [node for one in labs for node in one.nodes()])
 
 
 @lab.command(context_settings={"ignore_unknown_options": True})
@@ -103,9 +112,7 @@ def ssh(name: str | None, node: str, command: tuple[str, ...]) -> NoReturn:
 def fault_options(command: Any) -> Any:
     """One flag per fault, told in the words of the table of faults."""
     for fault, deed in reversed(list(FAULTS.items())):
-        command = click.option(f"--{fault}", is_flag=True, help=f"{deed.meaning.capitalize()}.")(
-            command
-        )
+        command = click.option(f"--{fault}", is_flag=True, help=deed.meaning)(command)
     return command
 
 
@@ -113,19 +120,24 @@ def fault_options(command: Any) -> Any:
 @name_option
 @click.argument("node")
 @fault_options
-def fail(name: str | None, node: str, **flags: bool) -> None:
+@shows
+def fail(out: Output, name: str | None, node: str, **flags: bool) -> None:
     """Break a node in one or several ways."""
     if not any(flags.values()):
         raise click.UsageError(f"say how: {', '.join(f'--{one}' for one in Fault)}")
     _lab_of(node, name).fail(node, **flags)
+    told = [fault for fault, on in flags.items() if on]
+    out.done(f"{node}: {', '.join(told)}", {"name": node, "faults": told})
 
 
 @lab.command()
 @name_option
 @click.argument("node")
-def heal(name: str | None, node: str) -> None:
+@shows
+def heal(out: Output, name: str | None, node: str) -> None:
     """Undo all that was done to a node; start it if it is off."""
     _lab_of(node, name).heal(node)
+    out.done(f"{node} is whole again", {"name": node})
 
 
 def _lab_of(node: str, name: str | None) -> Lab:
@@ -137,11 +149,9 @@ def _lab_of(node: str, name: str | None) -> Lab:
     return Lab(only_one(node, found))
 
 
-def _show(nodes: Sequence[Any], *, as_json: bool) -> None:
-    if as_json:
-        click.echo(json.dumps([asdict(node) for node in nodes], indent=2))
-        return
-    table = Table("NAME", "ADDRESS", "STATE", "ENGINE", "LAB", box=None, header_style="bold")
-    for node in nodes:
-        table.add_row(node.name, node.address, node.state, node.engine, node.lab)
-    Console().print(table)
+def _show(out: Output, nodes: Sequence[Node]) -> None:
+    rows = [{key: str(value) for key, value in asdict(node).items()} for node in nodes]
+    if out.for_eyes:
+        out.rows(COLUMNS, rows, "no lab here: margrave lab up")
+    else:
+        out.answer(rows)

@@ -9,30 +9,37 @@ import os
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Final
+from urllib.parse import quote
 
 import click
 
-from margrave import durations, settings_file
+from margrave import settings_file
+from margrave.terminal.asking import asks, confirm
+from margrave.terminal.cells import field, pick
+from margrave.terminal.options import Duration, configured, shows
+from margrave.terminal.output import Output
+from margrave.terminal.shape import Noun
 from runner import settings
 from runner.socket_client import SOCKET, ask
 
-config_option = click.option(
-    "--config", metavar="FILE", help="The configuration; ./margrave.toml when left out."
-)
-format_option = click.option(
-    "-o", "--output", type=click.Choice(["table", "json"]), default="table", show_default=True
+NODES: Final = (*pick("name", "address", "status"), ("WHY", field("error")))
+PLACEMENTS: Final = (
+    *pick("name", "node"),
+    ("STATE", lambda one: one["state"] + (" once" if one["freshness"] == "unknown" else "")),
+    *pick("outcome", "version"),
+    ("WHY", lambda one: one["waiting"] and f"waiting for {one['waiting']['for']}"),
 )
 
 
-@click.group()
+@click.group(cls=Noun)
 def runner() -> None:
     """The site runner of this machine."""
 
 
 @runner.command()
-@config_option
-@click.option("--verbose", is_flag=True, help="Say more.")
+@configured
+@click.option("--verbose", is_flag=True, help="say more")
 def serve(config: str | None, verbose: bool) -> None:
     """Keep the site right until stopped."""
     # First of all: the library that runs git starts one as soon as it is imported.
@@ -55,77 +62,86 @@ def serve(config: str | None, verbose: bool) -> None:
 
 
 @runner.command()
-@config_option
-@format_option
-def once(config: str | None, output: str) -> None:
+@configured
+@shows
+def once(out: Output, config: str | None) -> None:
     """Look at Git now and work until nothing is due."""
-    _show(_ask(config, "POST", "/once", {}), output)
+    out.step("fetching, and working until nothing is due")
+    found = _ask(config, "POST", "/once", {})
+    if out.for_eyes:
+        out.card(found, found)
+    else:
+        out.answer(found)
 
 
 @runner.command()
-@config_option
-@format_option
-def status(config: str | None, output: str) -> None:
+@configured
+@shows
+def status(out: Output, config: str | None) -> None:
     """What the runner knows and does."""
     found = _ask(config, "GET", "/status")
-    if output == "json":
-        _show(found, output)
+    if out.for_eyes:
+        _tell(out, found)
     else:
-        _tell(found)
+        out.answer(found)
 
 
 @runner.command()
-@config_option
-@click.option("--reason", required=True, help="Why; shown wherever the site is shown.")
-@click.option("--owner", default=getpass.getuser, help="Who; the user when left out.")
-@click.option("--for", "duration", metavar="DURATION", help="How long, such as 2h.")
-def lock(config: str | None, reason: str, owner: str, duration: str | None) -> None:
+@configured
+@click.option("--reason", required=True, help="why; shown wherever the site is shown")
+@click.option("--owner", default=getpass.getuser, help="who; the user if not given")
+@click.option("--for", "duration", type=Duration(), help="how long, such as 2h")
+@shows
+def lock(out: Output, config: str | None, reason: str, owner: str, duration: int | None) -> None:
     """Start nothing new at this site."""
     until = None
-    if duration:
-        ends = datetime.now(UTC) + timedelta(seconds=durations.seconds(duration))
+    if duration is not None:
+        ends = datetime.now(UTC) + timedelta(seconds=duration)
         until = ends.isoformat(timespec="seconds")
-    _ask(config, "POST", "/lock", {"owner": owner, "reason": reason, "until": until})
-    click.echo(f"locked{f' until {until}' if until else ''}: {reason}")
+    held = _ask(config, "POST", "/lock", {"owner": owner, "reason": reason, "until": until})
+    out.done(f"locked{f' until {until}' if until else ''}: {reason}", held)
 
 
 @runner.command()
-@config_option
-def unlock(config: str | None) -> None:
+@configured
+@shows
+def unlock(out: Output, config: str | None) -> None:
     """Go on after a lock."""
-    _ask(config, "POST", "/unlock", {})
-    click.echo("unlocked")
+    out.done("unlocked", _ask(config, "POST", "/unlock", {}))
 
 
 @runner.command()
-@config_option
-@click.option("--yes", is_flag=True, help="Do not ask.")
-def takeover(config: str | None, yes: bool) -> None:
+@configured
+@asks
+@shows
+def takeover(out: Output, config: str | None, yes: bool) -> None:
     """Claim the site's nodes from another runner."""
-    if not yes:
-        click.confirm("Is the other runner stopped for good?", abort=True)
+    confirm("Is the other runner stopped for good?", yes=yes)
+    out.step("asking all nodes for the epoch that they know")
     found = _ask(config, "POST", "/takeover", {})
-    click.echo(f"this runner holds the site now, with epoch {found['epoch']}")
+    out.done(f"this runner holds the site now, with epoch {found['epoch']}", found)
 
 
 @runner.command()
-@config_option
-@click.option("--commit", required=True, metavar="SHA", help="The commit that is meant.")
-def accept(config: str | None, commit: str) -> None:
+@configured
+@click.option("--commit", required=True, metavar="SHA", help="the commit that is meant")
+@asks
+@shows
+def accept(out: Output, config: str | None, commit: str, yes: bool) -> None:
     """Take a history that was rewritten."""
-    _ask(config, "POST", "/accept", {"commit": commit})
-    click.echo(f"accepted {commit}")
+    confirm(f"Go on from {commit}, whatever ran here before?", yes=yes)
+    out.done(f"accepted {commit}", _ask(config, "POST", "/accept", {"commit": commit}))
 
 
 @runner.command()
-@config_option
+@configured
 @click.argument("node")
-@click.option("--rotate", is_flag=True, help="Make a new key; the old one counts until it is used.")
-def beacon(config: str | None, node: str, rotate: bool) -> None:
+@click.option("--rotate", is_flag=True, help="make a new key; the old one counts until it is used")
+@shows
+def beacon(out: Output, config: str | None, node: str, rotate: bool) -> None:
     """Print what belongs into NODE's /etc/margrave/beacon.json. It holds a key."""
-    click.echo(
-        json.dumps(_ask(config, "POST", f"/nodes/{node}/beacon", {"rotate": rotate}), indent=2)
-    )
+    found = _ask(config, "POST", f"/nodes/{quote(node, safe='')}/beacon", {"rotate": rotate})
+    out.done(json.dumps(found, indent=2), found)
 
 
 def _ask(
@@ -135,31 +151,20 @@ def _ask(
     return ask(loaded.state.dir / SOCKET, method, what, body)
 
 
-def _show(value: Mapping[str, Any], output: str) -> None:
-    if output == "json":
-        click.echo(json.dumps(value))
-        return
-    for key, one in value.items():
-        click.echo(f"{key}: {one}")
-
-
-def _tell(found: Mapping[str, Any]) -> None:
-    site = found["site"]
-    click.echo(f"site {site['name']} at {(site['applied_commit'] or 'no commit yet')[:12]}")
-    for word in ("halted", "locked"):
-        if site[word]:
-            click.echo(f"{word}: {site[word]['reason']}")
-    if site["stood_down"]:
-        click.echo(f"stood down: {site['stood_down']}")
-    controller = found["controller"]
-    waiting = f"{controller['reports_waiting']} reports wait"
-    click.echo(f"controller: {controller['trouble'] or 'reached'}, {waiting}")
-    for node in found["nodes"]:
-        click.echo(
-            f"node {node['name']} {node['address']} {node['status']} {node['error']}".rstrip()
-        )
-    for one in found["placements"]:
-        told = f"{one['state']} {one['outcome']} {one['version'] or ''}".rstrip()
-        told += " when last seen" if one["freshness"] == "unknown" else ""
-        waits = f", waits for {one['waiting']['for']}" if one["waiting"] else ""
-        click.echo(f"{one['name']} on {one['node']}: {told}{waits}")
+def _tell(out: Output, found: Mapping[str, Any]) -> None:
+    site, controller = found["site"], found["controller"]
+    held = {word: site[word]["reason"] for word in ("halted", "locked") if site[word]}
+    held |= {"stood down": site["stood_down"]} if site["stood_down"] else {}
+    told = {
+        "site": site["name"],
+        "commit": (site["applied_commit"] or "none yet")[:12],
+        **held,
+        "controller": controller["trouble"] or "reached",
+        "reports waiting": str(controller["reports_waiting"]),
+    }
+    out.card(told, told)
+    click.echo()
+    out.rows(NODES, found["nodes"], "no nodes yet: margrave node add")
+    if found["placements"]:
+        click.echo()
+        out.rows(PLACEMENTS, found["placements"])

@@ -136,8 +136,8 @@ class Api:
         found: list[dict[str, Any]] = self.page(path, **params)["items"]
         return found
 
-    def events(self, path: str, last: str = "", **params: Any) -> Iterator[Event]:
-        """The messages of one connection; ends when the stream does."""
+    def events(self, path: str, last: str = "", **params: Any) -> Iterator[Event | None]:
+        """None once the stream is open, then the messages of that one connection."""
         headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": last} if last else {})
         query = {name: value for name, value in params.items() if value is not None}
         timeout = httpx.Timeout(STREAM_SILENCE, connect=10.0)
@@ -148,6 +148,7 @@ class Api:
                 if not response.is_success:
                     response.read()
                     self._answer(response)
+                yield None
                 yield from messages(response.iter_lines())
         except httpx.TransportError as error:
             raise self._unreachable(error) from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,16 +12,19 @@ import click
 
 from margrave.cli import tables, values
 from margrave.cli.exits import Exit, Problem
-from margrave.cli.output import lively
 from margrave.cli.paths import at
 from margrave.errors import Conflict, NotFound
+from margrave.terminal.cells import pick
+from margrave.terminal.output import lively
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from margrave.cli.api import Api
-    from margrave.cli.output import Output
+    from margrave.terminal.output import Output
 
+# Placements by deployment, site and node.
+Before = Mapping[tuple[str, str, str], Mapping[str, Any]]
 DEPLOYMENTS = at("deployments")
 ACTIONS = at("deployments", "actions")
 PLANS = at("plans")
@@ -47,11 +51,11 @@ class Wish:
             **self._rest(),
         }
 
-    def update(self, ids: Sequence[str]) -> dict[str, Any]:
+    def update(self, found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """The body that brings these deployments to it."""
         return {
             "action": "update",
-            "select": {"ids": list(ids)},
+            "select": select(found),
             "version": self.version,
             **self._rest(),
         }
@@ -91,7 +95,8 @@ def _known(api: Api, path: str, words: str) -> dict[str, Any]:
     except Problem as problem:
         if problem.status != 404:
             raise
-        raise NotFound(f"{words}: {problem.message}", "see margrave app list") from None
+        cure = problem.cure or "see margrave app list"
+        raise NotFound(f"{words}: {problem.message}", cure) from None
     return found
 
 
@@ -110,7 +115,7 @@ def bodies(api: Api, asked: Wish) -> list[tuple[str, dict[str, Any]]]:
     lacking = [site for site in asked.sites if site not in there]
     found = [(DEPLOYMENTS, asked.create(lacking))] if lacking else []
     if there:
-        found.append((ACTIONS, asked.update([str(one["id"]) for one in there.values()])))
+        found.append((ACTIONS, asked.update(list(there.values()))))
     return found
 
 
@@ -135,21 +140,22 @@ def act(
     api: Api, action: str, found: Sequence[Mapping[str, Any]], **body: Any
 ) -> list[dict[str, Any]]:
     """One action on the deployments found, as one request."""
-    ids = [str(one["id"]) for one in found]
-    answer = api.post(
-        ACTIONS, {"action": action, "select": {"ids": ids}, **body}, key=str(uuid.uuid4())
-    )
-    return [answer]
+    whole = {"action": action, "select": select(found), **body}
+    return [api.post(ACTIONS, whole, key=str(uuid.uuid4()))]
 
 
-def placements_before(
-    api: Api, found: Sequence[Mapping[str, Any]]
-) -> dict[tuple[str, str], Mapping[str, Any]]:
+def select(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """These deployments and no others: the same id may stand at several sites."""
+    ids = list(dict.fromkeys(str(one["id"]) for one in found))
+    return {"ids": ids, "sites": sorted({str(one["site"]) for one in found})}
+
+
+def placements_before(api: Api, found: Sequence[Mapping[str, Any]]) -> Before:
     """The placements as they stand, to tell an old outcome from a new one."""
     return {
-        (str(one["id"]), str(row["node"])): row
+        (str(one["id"]), str(one["site"]), str(row["node"])): row
         for one in found
-        for row in api.items(at("deployments", one["id"], "placements"))
+        for row in api.items(at("deployments", one["id"], "placements"), site=one["site"])
     }
 
 
@@ -161,7 +167,7 @@ def finish(
     wait: bool,
     timeout: int,
     action: str = "update",
-    before: Mapping[tuple[str, str], Mapping[str, Any]] | None = None,
+    before: Before | None = None,
 ) -> Exit:
     """Shows what was accepted; with `wait` follows it to the end and judges that."""
     merged = merge(answers)
@@ -175,8 +181,9 @@ def finish(
     good = True
     rows: list[Mapping[str, Any]] = []
     for answer in answers:
-        ids = tuple(str(one["id"]) for one in answer.get("deployments") or [])
-        done, ended = follower.follow(Goal(str(answer["id"]), ids, action, before or {}))
+        concerned = answer.get("deployments") or []
+        each = tuple((str(one["id"]), str(one["site"])) for one in concerned)
+        done, ended = follower.follow(Goal(str(answer["id"]), each, action, before or {}))
         good, rows = good and done, [*rows, *ended]
     return _ended(out, merged, rows, good=good)
 
@@ -196,7 +203,7 @@ def _accepted(out: Output, answer: dict[str, Any]) -> None:
     place = f", position {answer['position']}" if answer.get("position") is not None else ""
     out.say(f"accepted as request {answer['id']}{place}")
     if answer.get("deployments"):
-        out.rows(tables.pick("id", "site"), answer["deployments"])
+        out.rows(pick("id", "site"), answer["deployments"])
 
 
 def _ended(

@@ -3,12 +3,47 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING, Any
+
+import click
 
 from margrave.cli.exits import Problem
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from margrave.errors import MargraveError
+
+
+def tell(error: MargraveError) -> None:
+    """On stderr, in the form that was asked for."""
+    for line in [as_json(error)] if wants_json(sys.argv) else lines(error):
+        click.echo(line, err=True)
+
+
+def tell_usage(error: click.ClickException) -> None:
+    """Words that cannot be read as a command: click's own lines, or the same as JSON."""
+    if not wants_json(sys.argv):
+        error.show()
+        return
+    context = getattr(error, "ctx", None)
+    cure = f"{context.command_path if context else 'margrave'} --help"
+    body = {"title": type(error).__name__, "detail": error.format_message(), "cure": cure}
+    click.echo(json.dumps(body, ensure_ascii=False), err=True)
+
+
+def wants_json(words: Sequence[str]) -> bool:
+    """Whether the answer was to be JSON: read from the words, which may make no sense otherwise.
+
+    What stands behind `--` is another program's.
+    """
+    ours = words[: words.index("--")] if "--" in words else words
+    pairs = zip(ours, [*ours[1:], ""], strict=True)
+    return any(
+        word in {"-ojson", "--output=json"} or (word in {"-o", "--output"} and after == "json")
+        for word, after in pairs
+    )
 
 
 def lines(error: MargraveError) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 from click.shell_completion import CompletionItem
@@ -52,24 +53,58 @@ def _apps(api: Api, typed: str) -> Iterable[tuple[str, str]]:
     return [(str(one["id"]), str(one.get("name") or "")) for one in page["items"]]
 
 
-def _sites(api: Api, _typed: str) -> Iterable[tuple[str, str]]:
-    return [(str(one["name"]), "") for one in api.page(at("sites"), MOST)["items"]]
+def _some(api: Api, path: str, typed: str, form: str, **params: Any) -> dict[str, dict[str, Any]]:
+    """What begins as typed, by its name: searched for where the list has a search, and in any
+    case read page by page, until there is enough to choose from or the patience is over."""
+    from margrave.cli.api import PAGE
+
+    until, cursor = time.monotonic() + PATIENCE, None
+    found: dict[str, dict[str, Any]] = {}
+    while True:
+        page = api.get(path, limit=PAGE, cursor=cursor, q=typed or None, **params)
+        for one in page["items"]:
+            name = form.format(**one)
+            if name.startswith(typed):
+                found.setdefault(name, one)
+        cursor = page.get("next")
+        if cursor is None or len(found) >= MOST or time.monotonic() > until:
+            return found
+
+
+def _sites(api: Api, typed: str) -> Iterable[tuple[str, str]]:
+    return [(name, "") for name in _some(api, at("sites"), typed, "{name}")]
 
 
 def _nodes(api: Api, typed: str) -> Iterable[tuple[str, str]]:
     """By name, or as <site>/<node> once there is a slash."""
-    form = "{site}/{name}" if "/" in typed else "{name}"
-    page = api.page(at("nodes"), MOST)
-    return [(form.format(**one), str(one["site"])) for one in page["items"]]
+    site, slash, name = typed.partition("/")
+    if slash:
+        path = at("sites", site, "nodes")
+        return [(f"{site}/{one}", site) for one in _some(api, path, name, "{name}")]
+    found = _some(api, at("nodes"), typed, "{name}")
+    return [(one, str(row["site"])) for one, row in found.items()]
 
 
-def _deployments(api: Api, _typed: str) -> Iterable[tuple[str, str]]:
-    page = api.page(at("deployments"), MOST)
-    return {str(one["name"]): str(one["app"]) for one in page["items"]}.items()
+def _deployments(api: Api, typed: str) -> Iterable[tuple[str, str]]:
+    found = _some(api, at("deployments"), typed, "{name}")
+    return [(name, str(one["app"])) for name, one in found.items()]
 
 
-def _sources(api: Api, _typed: str) -> Iterable[tuple[str, str]]:
-    return [(str(one["name"]), str(one["url"])) for one in api.page(at("app-sources"))["items"]]
+def _sources(api: Api, typed: str) -> Iterable[tuple[str, str]]:
+    found = _some(api, at("app-sources"), typed, "{name}")
+    return [(name, str(one["url"])) for name, one in found.items()]
+
+
+def versions(ctx: click.Context, param: click.Parameter, typed: str) -> list[CompletionItem]:
+    """Those of the application of the deployment that is named before."""
+
+    def ask(api: Api, _typed: str) -> Iterable[tuple[str, str]]:
+        page = api.page(at("deployments"), 1, name=ctx.params.get("wanted"))
+        apps = [str(one["app"]) for one in page["items"]]
+        return [(one, "") for app in apps for one in api.get(at("apps", app))["versions"]]
+
+    found: list[CompletionItem] = _from(ask)(ctx, param, typed)
+    return found
 
 
 def _plannable(api: Api, typed: str) -> Iterable[tuple[str, str]]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from margrave.errors import MargraveError, NotFound
+from margrave.findings import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,8 +40,8 @@ class Contexts:
         """The account of that name; NotFound names those there are."""
         found = self.known.get(name)
         if found is None:
-            others = ", ".join(sorted(self.known)) or "none: margrave login URL"
-            raise NotFound(f"no context is called {name!r}", f"there are: {others}")
+            cure = did_you_mean(name, self.known) or "there are none: margrave login URL"
+            raise NotFound(f"no context is called {name!r}", cure)
         return found
 
     def using(self, name: str) -> Contexts:
@@ -72,6 +73,12 @@ def chosen(wanted: str = "") -> Account:
     kept = contexts.known.get(contexts.current, Account("", ""))
     url = check_url(os.environ.get("MARGRAVE_URL") or kept.url or DEFAULT_URL)
     return Account(url, os.environ.get("MARGRAVE_TOKEN") or _kept_for(url, contexts))
+
+
+def is_chosen(wanted: str = "") -> bool:
+    """Whether anybody has said which controller is meant: here, in the environment, by login."""
+    named = ("MARGRAVE_CONTEXT", "MARGRAVE_URL", "MARGRAVE_TOKEN")
+    return bool(wanted or any(os.environ.get(one) for one in named) or load().current)
 
 
 def _kept_for(url: str, contexts: Contexts) -> str:

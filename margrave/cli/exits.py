@@ -6,6 +6,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Final
 
 from margrave.errors import Conflict, MargraveError, NotFound, Refused, Unreachable
+from margrave.terminal.asking import Misuse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,10 +28,6 @@ class Exit(IntEnum):
 
 class TimedOut(MargraveError):
     """What was waited for did not come about within the limit."""
-
-
-class Misuse(MargraveError):
-    """The words given do not say one thing: ambiguous, or not to be combined."""
 
 
 class Problem(MargraveError):

@@ -14,6 +14,7 @@ from margrave.cli import complaints, exits
 from margrave.cli.contexts import CONTEXT
 from margrave.cli.exits import Exit
 from margrave.errors import MargraveError
+from margrave.terminal.asking import Misuse
 
 # noun: (module below margrave.cli.commands, what `margrave --help` says of it). The words stand
 # here so that help and start-up import nothing that is not used.
@@ -86,7 +87,7 @@ class Nouns(click.Group):
                 raise
             where = error.filename2 or error.filename
             told = MargraveError(f"{where}: {error.strerror}", "mend that path, or name another")
-        _tell(told, as_json=ctx.meta.get("margrave.output") == "json")
+        complaints.tell(told)
         return int(exits.of(told))
 
 
@@ -139,7 +140,7 @@ def main() -> int:
     except click.Abort as abort:
         return _aborted(abort)
     except click.ClickException as error:
-        error.show()
+        complaints.tell_usage(error)
         return error.exit_code
     except BrokenPipeError:
         # Whoever read us has had enough (`| head`); a second complaint at exit helps nobody.
@@ -153,19 +154,13 @@ def _aborted(abort: click.Abort) -> Exit:
     """Ctrl-C, nobody there to answer, or a plain "no": click says all three with one word."""
     reason = abort.__cause__ or abort.__context__
     if isinstance(reason, KeyboardInterrupt):
-        click.echo("margrave: interrupted", err=True)
+        complaints.tell(MargraveError("interrupted"))
         return Exit.INTERRUPTED
     if isinstance(reason, EOFError):
-        unanswered = "nobody is there to answer (give it as an option, see --help)"
-        click.echo(f"margrave: {unanswered}", err=True)
+        complaints.tell(Misuse("nobody is there to answer", "give it as an option, see --help"))
         return Exit.USAGE
-    click.echo("margrave: nothing was changed: not confirmed", err=True)
+    complaints.tell(MargraveError("nothing was changed: not confirmed"))
     return Exit.FAILED
-
-
-def _tell(error: MargraveError, *, as_json: bool) -> None:
-    for line in [complaints.as_json(error)] if as_json else complaints.lines(error):
-        click.echo(line, err=True)
 
 
 if __name__ == "__main__":

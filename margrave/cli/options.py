@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import functools
-import sys
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from margrave import durations
 from margrave.cli import complete
-from margrave.cli.exits import Misuse
-from margrave.cli.output import FORMATS, Output
-from margrave.errors import MargraveError
+from margrave.terminal.options import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,25 +16,6 @@ if TYPE_CHECKING:
     from margrave.cli.api import Api
 
 F = TypeVar("F", bound="Callable[..., Any]")
-
-
-def _output(ctx: click.Context, _: click.Parameter, value: str) -> Output:
-    ctx.meta["margrave.output"] = value
-    return Output(value)
-
-
-def shows(function: F) -> F:
-    """Adds `-o` and hands in `out`."""
-    return click.option(
-        "-o",
-        "--output",
-        "out",
-        type=click.Choice(FORMATS),
-        default="table",
-        callback=_output,
-        is_eager=True,  # errors of the other options are told in this form too
-        help="table for eyes; json and yaml are what the API answers; name for pipes",
-    )(function)
 
 
 def calls(function: F) -> F:
@@ -75,20 +52,6 @@ def naming(what: str, name: str, metavar: str | None = None) -> Callable[[F], F]
 def in_site(function: F) -> F:
     """`--site`, where it narrows to one."""
     return click.option("--site", help="only at this site", shell_complete=complete.sites)(function)
-
-
-class Duration(click.ParamType[int]):
-    """`90s`, `5m` or `2h`, in seconds."""
-
-    name = "duration"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        if isinstance(value, int):
-            return value
-        try:
-            return durations.seconds(value)
-        except MargraveError as error:
-            self.fail(str(error), param, ctx)
 
 
 class Pair(click.ParamType[tuple[str, str]]):
@@ -162,34 +125,31 @@ def labels(function: F) -> F:
     )
 
 
-def asks(function: F) -> F:
-    """`--yes`: the answer to the question a destructive verb asks."""
-    return click.option("--yes", is_flag=True, help="do not ask")(function)
+def versions(*words: str, help_: str) -> Callable[[F], F]:
+    """An option that takes a version; the shell completes those of what is named before it."""
+    return click.option(*words, help=help_, shell_complete=complete.versions)
 
 
-def confirm(question: str, *, yes: bool) -> None:
-    """Returns when the answer is yes; without anybody to ask, `--yes` has to say it."""
-    if yes:
-        return
-    click.echo(f"{question} [y/N] ", nl=False, err=True)
-    answer = sys.stdin.readline()
-    if not answer:
-        click.echo(err=True)
-        raise Misuse("nobody is there to confirm", "add --yes")
-    if answer.strip().lower() not in {"y", "yes"}:
-        raise MargraveError("nothing was changed: not confirmed")
+EXTRAS: Final[dict[str, dict[str, Any]]] = {
+    "profile": {"help": "of several the one to run, by id or type"},
+    "priority": {"type": click.Choice(["urgent", "normal", "bulk"]), "help": "whose turn it is"},
+    "reason": {"help": "why; needed with urgent"},
+}
 
 
-def extras(function: F) -> F:
-    """`--profile`, `--priority` and `--reason`, handed in as `extra` for a request's body."""
+def extras(*names: str) -> Callable[[F], F]:
+    """These of `--profile`, `--priority` and `--reason`, handed in as `extra` for the body."""
 
-    @functools.wraps(function)
-    def with_extra(*args: Any, **kwargs: Any) -> Any:
-        given = {name: kwargs.pop(name, None) for name in ("profile", "priority", "reason")}
-        extra = {name: value for name, value in given.items() if value is not None}
-        return function(*args, extra=extra, **kwargs)
+    def decorate(function: F) -> F:
+        @functools.wraps(function)
+        def with_extra(*args: Any, **kwargs: Any) -> Any:
+            given = {name: kwargs.pop(name) for name in names}
+            extra = {name: value for name, value in given.items() if value is not None}
+            return function(*args, extra=extra, **kwargs)
 
-    why = click.option("--reason", help="why; needed with urgent")
-    level = click.option("--priority", type=click.Choice(["urgent", "normal", "bulk"]))
-    how = click.option("--profile", help="of several the one to run, by id or type")
-    return how(level(why(with_extra)))  # type: ignore[return-value]  # click sees the wrapper's own
+        decorated: Any = with_extra  # click sees the wrapper's own signature
+        for name in reversed(names):
+            decorated = click.option(f"--{name}", **EXTRAS[name])(decorated)
+        return decorated  # type: ignore[no-any-return]
+
+    return decorate

@@ -2,40 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 
-Resource = Mapping[str, Any]
-Cell = Callable[[Resource], object]
-Columns = Sequence[tuple[str, Cell]]
-
-
-def field(name: str) -> Cell:
-    """The value below a dotted name, or nothing."""
-
-    def get(row: Resource) -> object:
-        value: Any = row
-        for part in name.split("."):
-            value = value.get(part) if isinstance(value, Mapping) else None
-        return value
-
-    return get
-
-
-def words(value: object) -> str:
-    """A value in a cell: nothing is a dash, lists and maps on one line, times without the T."""
-    if value is None or value in ("", [], {}):
-        return "-"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, Mapping):
-        return " ".join(f"{key}={words(one)}" for key, one in value.items())
-    if isinstance(value, (list, tuple)):
-        return ", ".join(words(one) for one in value)
-    text = str(value)
-    if len(text) >= 20 and text[4:5] == "-" and text[10:11] == "T":
-        return text[:19].replace("T", " ") + "Z"
-    return text
+from margrave import quantities
+from margrave.terminal.cells import Cell, Columns, Resource, field, pick, words
 
 
 def short(name: str) -> Cell:
@@ -96,23 +67,6 @@ def sites_of(row: Resource) -> object:
     if isinstance(sites, Mapping):
         return "where " + words(sites.get("matchLabels") or sites)
     return sites if sites else "all"
-
-
-def pick(*names: str) -> Columns:
-    """Columns that show fields by their own names."""
-    return [(name.rsplit(".", 1)[-1].upper().replace("_", " "), field(name)) for name in names]
-
-
-def fetches(row: Resource) -> object:
-    """Bytes as people read them."""
-    number = row.get("bytes")
-    if not isinstance(number, int | float):
-        return None
-    for unit in ("B", "KiB", "MiB"):
-        if number < 1024:
-            return f"{number:.0f} {unit}"
-        number /= 1024
-    return f"{number:.1f} GiB"
 
 
 def _step(row: Resource) -> object:
@@ -176,31 +130,16 @@ PLAN: Final[Columns] = [
     ("NODE", where),
     *pick("action", "from", "to"),
     ("BATCH", field("strategy.batch")),
-    ("FETCHES", fetches),
+    ("FETCHES", lambda row: quantities.for_people(row.get("bytes"))),
     *pick("why", "waiting"),
-]
-OPERATIONS: Final[Columns] = [
-    ("ID", short("id")),
-    ("NODE", where),
-    *pick("kind", "state", "phase", "attempt", "started_at", "ended_at"),
 ]
 TOKENS: Final[Columns] = [
     *pick("id", "name", "role"),
     ("SITES", sites_of),
     *pick("created_at", "expires_at", "last_used_at"),
 ]
-USERS: Final[Columns] = [*pick("name", "role"), ("SITES", sites_of), *pick("created_at")]
-
-GOOD: Final = {"INSTALLED", "succeeded", "active", "fresh", "healthy", "install", "yes"}
-BAD: Final = {"FAILED", "failed", "rollback-failed", "offline", "NO", "degraded", "error", "delete"}
-# Rolled back is never shown as success; unknown is neither good nor bad.
-ODD: Final = {"rolled-back", "held", "ROLLINGBACK", "stale", "warning", "rollback", "update"}
-BUSY: Final = {"INSTALLING", "UPDATING", "DELETING", "pending", "PENDING"}
-
-
-def colour(text: str) -> str:
-    """A style for the words that have one; never the only sign, the word stands there too."""
-    for names, style in ((GOOD, "green"), (BAD, "red"), (ODD, "yellow"), (BUSY, "cyan")):
-        if text in names:
-            return style
-    return "bright_black" if text.endswith("?") or text in {"unknown", "DELETED", "-"} else ""
+USERS: Final[Columns] = [
+    *pick("name", "role"),
+    ("SITES", sites_of),
+    *pick("disabled", "created_at"),
+]

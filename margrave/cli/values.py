@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from margrave.cli.exits import Misuse
+from margrave.terminal.asking import Misuse
 
 Reader = Callable[[str], Any]
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from margrave.cli.api import Api
 
 Row = Mapping[str, Any]
+Key = tuple[str, str]  # a deployment's id and site: the same id may stand at several
 Told = Callable[[str], None]
 Ended = tuple[Row, list[Row]]
 T = TypeVar("T")
@@ -36,9 +37,9 @@ class Goal:
     wanted revision alone: their old outcome must not be taken for the new one."""
 
     request: str
-    deployments: tuple[str, ...]
+    deployments: tuple[Key, ...]
     action: str = "update"
-    before: Mapping[tuple[str, str], Row] = field(default_factory=dict)
+    before: Mapping[tuple[str, str, str], Row] = field(default_factory=dict)
 
 
 def newest(placements: Iterable[Row]) -> list[Row]:
@@ -77,7 +78,7 @@ def _settled(placement: Row, deployment: Row) -> bool:
 
 
 def _moved(placement: Row, goal: Goal) -> bool:
-    old = goal.before.get((placement["deployment"], placement["node"]))
+    old = goal.before.get((placement["deployment"], placement["site"], placement["node"]))
     watched = ("state", "outcome", "attempt", "since", "incarnation")
     return old is None or any(old.get(name) != placement.get(name) for name in watched)
 
@@ -98,27 +99,27 @@ class Follower:
         self._tell = tell
         self._deadline = time.monotonic() + timeout
         self._limit = timeout
-        self._shown: dict[tuple[str, str], str] = {}
-        self._failed_since: dict[str, float] = {}
+        self._shown: dict[tuple[str, str, str], str] = {}
+        self._failed_since: dict[Key, float] = {}
         self._missing = "the controller's answer"
 
     def follow(self, goal: Goal) -> tuple[bool, list[Row]]:
         """Whether all succeeded, and the placements as they ended."""
         request = self._until(partial(self._published, goal.request))
         seen = time.monotonic()
-        done: dict[str, Ended] = {}
+        done: dict[Key, Ended] = {}
         self._until(partial(self._all_ended, goal, request, seen, done))
-        ends = [done[name] for name in goal.deployments]
+        ends = [done[key] for key in goal.deployments]
         good = all(succeeded(one, placements) for one, placements in ends)
         return good, [row for _, placements in ends for row in placements]
 
-    def _all_ended(self, goal: Goal, request: Row, seen: float, done: dict[str, Ended]) -> Any:
+    def _all_ended(self, goal: Goal, request: Row, seen: float, done: dict[Key, Ended]) -> Any:
         """Looks at each that has not ended, so that all are shown as they go."""
-        for name in goal.deployments:
-            if name not in done:
-                found = self._ended(name, request, goal, seen)
+        for key in goal.deployments:
+            if key not in done:
+                found = self._ended(key, request, goal, seen)
                 if found is not None:
-                    done[name] = found
+                    done[key] = found
         return done if len(done) == len(goal.deployments) else None
 
     def _published(self, request: str) -> Row | None:
@@ -131,9 +132,10 @@ class Follower:
             raise MargraveError(f"request {request} was {found['state']}{why}")
         return found if found["state"] == "published" else None
 
-    def _ended(self, name: str, request: Row, goal: Goal, seen: float) -> Ended | None:
-        deployment: Row = self._api.get(at("deployments", name))
-        placements = newest(self._api.items(at("deployments", name, "placements")))
+    def _ended(self, key: Key, request: Row, goal: Goal, seen: float) -> Ended | None:
+        path, site = at("deployments", key[0]), key[1]
+        deployment: Row = self._api.get(path, site=site)
+        placements = newest(self._api.items(f"{path}/placements", site=site))
         where = f"{deployment['name']} at {deployment['site']}"
         self._missing = f"{where}, which is {deployment['state']}"
         self._show(deployment, placements)
@@ -143,20 +145,20 @@ class Follower:
         if not known and time.monotonic() - seen < GRACE:
             return None
         if not has_ended(deployment, placements, goal):
-            self._failed_since.pop(name, None)
+            self._failed_since.pop(key, None)
             return None
-        if any(one["state"] == "FAILED" for one in placements) and not self._stayed(name):
+        if any(one["state"] == "FAILED" for one in placements) and not self._stayed(key):
             return None
         return deployment, placements
 
-    def _stayed(self, name: str) -> bool:
+    def _stayed(self, key: Key) -> bool:
         """A failure counts when it stays: going back begins a moment after it."""
         now = time.monotonic()
-        return now - self._failed_since.setdefault(name, now) >= GRACE
+        return now - self._failed_since.setdefault(key, now) >= GRACE
 
     def _show(self, deployment: Row, placements: list[Row]) -> None:
         for one in placements:
-            key = (str(deployment["id"]), str(one["node"]))
+            key = (str(deployment["id"]), str(deployment["site"]), str(one["node"]))
             text = f"{one['state']} {one['outcome']}"
             if self._shown.get(key) != text:
                 self._shown[key] = text

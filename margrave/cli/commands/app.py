@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from margrave.cli import tables
+from margrave.cli import complete, tables
 from margrave.cli.commands.lint import lint as lint_command
 from margrave.cli.exits import Exit
-from margrave.cli.options import calls, naming, shows
+from margrave.cli.options import calls, naming
 from margrave.cli.paths import at
-from margrave.cli.shape import Noun
 from margrave.errors import NotFound
+from margrave.terminal.cells import Columns, Resource, pick
+from margrave.terminal.options import shows
+from margrave.terminal.shape import Noun
 
 if TYPE_CHECKING:
     from margrave.cli.api import Api
-    from margrave.cli.output import Output
+    from margrave.terminal.output import Output
 
 
 @click.group(cls=Noun)
@@ -47,28 +49,31 @@ def show(api: Api, out: Output, app: str) -> None:
         out.answer(found)
         return
     out.card(found, ("id", "name", "version", "versions", "description", "source"))
-    _section(out, "profiles", found, tables.pick("id", "type", "description"))
-    _section(out, "parameters", found, tables.pick("name", "default", "description"))
+    _section(out, "profiles", found, pick("id", "type", "description"))
+    _section(out, "parameters", found, pick("name", "default", "description"))
     _section(out, "findings", found, tables.FINDINGS)
 
 
-def _section(out: Output, name: str, found: dict[str, Any], columns: tables.Columns) -> None:
+def _section(out: Output, name: str, found: dict[str, Any], columns: Columns) -> None:
     if found.get(name):
         click.echo(f"\n{name}")
         out.rows(columns, found[name])
 
 
 @app.command()
-@click.argument("sources", nargs=-1, metavar="[SOURCE]…")
+@click.argument("sources", nargs=-1, metavar="[SOURCE]…", shell_complete=complete.sources)
 @shows
 @calls
 def sync(api: Api, out: Output, sources: tuple[str, ...]) -> Exit:
     """Read the sources anew (all of them when none is named)."""
     names = sources or tuple(str(one["name"]) for one in api.items(at("app-sources")))
-    answers = [{"name": name, **api.post(at("app-sources", name, "sync"))} for name in names]
+    answers = []
+    for name in names:
+        out.step(f"reading {name}")
+        answers.append({"name": name, **api.post(at("app-sources", name, "sync"))})
     findings = [one for answer in answers for one in answer.get("findings") or []]
     if out.for_eyes:
-        columns = [*tables.pick("name", "commit"), ("APPS", _count)]
+        columns = [*pick("name", "commit"), ("APPS", _count)]
         out.rows(columns, answers, "no sources yet: margrave source add NAME URL")
         if findings:
             click.echo()
@@ -79,7 +84,7 @@ def sync(api: Api, out: Output, sources: tuple[str, ...]) -> Exit:
     return Exit.FAILED if bad else Exit.DONE
 
 
-def _count(row: tables.Resource) -> object:
+def _count(row: Resource) -> object:
     apps = row.get("apps")
     return len(apps) if isinstance(apps, list) else apps
 
@@ -110,4 +115,4 @@ def digest(out: Output, path: Path) -> None:
         return
     click.echo(value["digest"])
     if value["components"]:
-        out.rows(tables.pick("name", "path", "digest"), component_digests(path))
+        out.rows(pick("name", "path", "digest"), component_digests(path))

@@ -6,18 +6,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from margrave.cli import tables
 from margrave.cli.exits import Exit
-from margrave.cli.options import calls, shows
+from margrave.cli.options import calls
 from margrave.cli.paths import at
-from margrave.cli.shape import Noun
+from margrave.terminal.cells import pick
+from margrave.terminal.options import shows
+from margrave.terminal.shape import Noun
 
 if TYPE_CHECKING:
     from margrave.cli.api import Api
-    from margrave.cli.output import Output
+    from margrave.terminal.output import Output
 
 AUDIT = at("audit")
-COLUMNS = tables.pick("id", "at", "actor", "address", "action", "target", "outcome")
+COLUMNS = pick("id", "at", "actor", "address", "action", "target", "outcome")
 
 
 @click.group(cls=Noun)

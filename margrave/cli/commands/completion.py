@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from margrave.cli.shape import Verb
+from margrave.terminal.shape import Verb
 
 SHELLS = ("bash", "zsh", "fish")
 PROGRAM = "margrave"

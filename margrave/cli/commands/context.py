@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from margrave.cli import complete, contexts, tables
-from margrave.cli.options import asks, confirm, shows
-from margrave.cli.shape import Noun
+from margrave.cli import complete, contexts
+from margrave.terminal.asking import asks, confirm
+from margrave.terminal.cells import pick
+from margrave.terminal.options import shows
+from margrave.terminal.shape import Noun
 
 if TYPE_CHECKING:
-    from margrave.cli.output import Output
+    from margrave.terminal.output import Output
 
 
 @click.group(cls=Noun)
@@ -32,25 +34,28 @@ def list_(out: Output) -> None:
         {"name": name, "url": account.url, "in_use": name == kept.current}
         for name, account in sorted(kept.known.items())
     ]
-    columns = tables.pick("name", "url", "in_use")
+    columns = pick("name", "url", "in_use")
     out.list({"items": items, "next": None}, columns, "none yet: margrave login URL")
 
 
 @context.command()
 @click.argument("name", shell_complete=complete.contexts)
-def use(name: str) -> None:
+@shows
+def use(out: Output, name: str) -> None:
     """Use that one from now on."""
     kept = contexts.load().using(name)
     contexts.keep(kept)
-    click.echo(f"in use: {name} ({kept.get(name).url})")
+    url = kept.get(name).url
+    out.done(f"in use: {name} ({url})", {"name": name, "url": url, "in_use": True})
 
 
 @context.command()
 @click.argument("name", shell_complete=complete.contexts)
 @asks
-def remove(name: str, yes: bool) -> None:
+@shows
+def remove(out: Output, name: str, yes: bool) -> None:
     """Forget it and its token here; the token itself is revoked with `margrave token revoke`."""
     kept = contexts.load().without(name)
     confirm(f"Forget the token of {name}?", yes=yes)
     contexts.keep(kept)
-    click.echo(f"removed {name}")
+    out.done(f"removed {name}", {"name": name})

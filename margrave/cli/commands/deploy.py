@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from margrave.cli import changing
-from margrave.cli.options import calls, extras, naming, sets, shows, sites, waits
-from margrave.cli.shape import Verb
+from margrave.cli.options import calls, extras, naming, sets, sites, waits
+from margrave.terminal.options import shows
+from margrave.terminal.shape import Verb
 
 if TYPE_CHECKING:
     from margrave.cli.api import Api
     from margrave.cli.exits import Exit
-    from margrave.cli.output import Output
+    from margrave.terminal.output import Output
 
 
 @click.command(cls=Verb)
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 @sites(required=True)
 @click.option("--name", help="the deployment's name; APP if not given")
 @sets
-@extras
+@extras("profile", "priority", "reason")
 @waits
 @shows
 @calls

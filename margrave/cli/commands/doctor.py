@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from margrave.cli import tables
+from margrave.cli import contexts, tables
 from margrave.cli.exits import Exit
-from margrave.cli.options import calls, shows
-from margrave.cli.shape import Verb
+from margrave.cli.options import connect
+from margrave.terminal.options import shows
+from margrave.terminal.shape import Verb
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from margrave.cli.api import Api
     from margrave.cli.doctor import Check
-    from margrave.cli.output import Output
+    from margrave.terminal.output import Output
 
 CONFIG = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -26,13 +26,15 @@ CONFIG = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.command(cls=Verb)
 @click.option("--config", type=CONFIG, help="the runner's configuration; ./margrave.toml if any")
 @shows
-@calls
-def doctor(api: Api, out: Output, config: Path | None) -> Exit:
+@click.pass_context
+def doctor(context: click.Context, out: Output, config: Path | None) -> Exit:
     """Look at this machine, the controller, the fleet, and the runner here if there is one.
 
+    On a runner's machine where nobody has signed in, the controller is left to the runner.
     Nothing is changed. The exit code is 1 when something is wrong.
     """
-    found = list(_looks(api, config))
+    signed_in = contexts.is_chosen(context.meta.get(contexts.CONTEXT, ""))
+    found = list(_looks(out, config, signed_in=signed_in))
     items = [one.as_dict() for one in found]
     out.list({"items": items, "next": None}, tables.LOOKS)
     ills = sum(not one.ok for one in found)
@@ -40,12 +42,17 @@ def doctor(api: Api, out: Output, config: Path | None) -> Exit:
     return Exit.FAILED if ills else Exit.DONE
 
 
-def _looks(api: Api, config: Path | None) -> Iterator[Check]:
+def _looks(out: Output, config: Path | None, *, signed_in: bool) -> Iterator[Check]:
     from margrave.cli import runner_socket
     from margrave.cli.doctor import controller, machine, runner
 
-    yield from machine.look(Path.cwd())
-    yield from controller.look(api)
     place = runner_socket.configured(config)
-    if place is not None and runner_socket.is_runners(place):
+    here = place is not None and runner_socket.is_runners(place)
+    yield from machine.look(Path.cwd())
+    if signed_in or not here:
+        out.step("asking the controller")
+        yield from controller.look(connect())
+    if here:
+        assert place is not None
+        out.step("asking the runner, and through it each node")
         yield from runner.look(partial(runner_socket.connect_to, place))

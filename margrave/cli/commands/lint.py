@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from margrave.cli.exits import Exit, Misuse
-from margrave.cli.options import shows
-from margrave.cli.shape import Verb
+from margrave.cli.exits import Exit
+from margrave.terminal.asking import Misuse
+from margrave.terminal.options import shows
+from margrave.terminal.shape import Verb
 
 if TYPE_CHECKING:
-    from margrave.cli.output import Output
     from margrave.findings import Finding
+    from margrave.terminal.output import Output
 
 FORMATS = ("sarif", "github", "gitlab")
 

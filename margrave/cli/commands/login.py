@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from margrave.cli import contexts
 from margrave.cli.paths import at
-from margrave.cli.shape import Verb
 from margrave.errors import MargraveError, Refused
+from margrave.terminal.options import shows
+from margrave.terminal.shape import Verb
+
+if TYPE_CHECKING:
+    from margrave.terminal.output import Output
 
 
 @click.command(cls=Verb)
@@ -18,7 +23,15 @@ from margrave.errors import MargraveError, Refused
 @click.option("--token-stdin", is_flag=True, help="read a token instead of signing in")
 @click.option("--insecure", is_flag=True, help="also over http to another machine")
 @click.option("--name", help="what to call it among several controllers; host:port if not given")
-def login(url: str, user: str | None, token_stdin: bool, insecure: bool, name: str | None) -> None:
+@shows
+def login(
+    out: Output,
+    url: str,
+    user: str | None,
+    token_stdin: bool,
+    insecure: bool,
+    name: str | None,
+) -> None:
     """Sign in at the controller and keep the token in your configuration folder.
 
     The password is asked for, or read as the first line of what is piped in. With several
@@ -31,7 +44,8 @@ def login(url: str, user: str | None, token_stdin: bool, insecure: bool, name: s
     _prove(url, token)
     name = name or contexts.name_for(url)
     path = contexts.keep(contexts.load().with_account(name, contexts.Account(url, token)))
-    click.echo(f"signed in at {url}; the token is kept as {name} in {path}")
+    answer = {"name": name, "url": url, "kept_in": str(path)}
+    out.done(f"signed in at {url}; the token is kept as {name} in {path}", answer)
 
 
 def _sign_in(url: str, user: str | None) -> str:

@@ -9,17 +9,18 @@ from urllib.parse import quote
 
 import click
 
-from margrave.cli import resolve, tables
+from margrave.cli import resolve, tables, watching
 from margrave.cli.exits import Exit
-from margrave.cli.options import asks, calls, confirm, follows, in_site, labels, naming, shows
+from margrave.cli.options import calls, follows, in_site, labels, naming
 from margrave.cli.paths import at
-from margrave.cli.shape import Noun
-from margrave.cli.watching import watch
 from margrave.errors import Refused
+from margrave.terminal.asking import asks, confirm
+from margrave.terminal.options import shows
+from margrave.terminal.shape import Noun
 
 if TYPE_CHECKING:
     from margrave.cli.api import Api
-    from margrave.cli.output import Output
+    from margrave.terminal.output import Output
 
 FIELDS = (
     "site", "name", "address", "status", "drain", "last_seen", "labels",
@@ -42,27 +43,30 @@ def list_(api: Api, out: Output, site: str | None, follow: bool) -> None:
     """All nodes."""
     path = at("sites", site, "nodes") if site else at("nodes")
 
-    def draw(page: Any) -> None:
+    def draw(out: Output, page: Any) -> None:
         out.list(page, tables.NODES, "no nodes yet: margrave node add, on the runner's machine")
 
-    if follow:
-        watch(api, lambda: api.page(path), draw, site=site)
-    draw(api.page(path))
+    watching.show(api, out, lambda: api.page(path), draw, follow=follow, site=site)
 
 
 @node.command()
 @naming("nodes", "node")
 @in_site
+@follows
 @shows
 @calls
-def show(api: Api, out: Output, node: str, site: str | None) -> None:
+def show(api: Api, out: Output, node: str, site: str | None, follow: bool) -> None:
     """One node."""
     found = resolve.node(api, node, site)
-    answer = api.get(at("sites", found["site"], "nodes", found["name"]))
+    path = at("sites", found["site"], "nodes", found["name"])
+    watching.show(api, out, lambda: api.get(path), _draw, follow=follow, site=found["site"])
+
+
+def _draw(out: Output, found: Any) -> None:
     if out.for_eyes:
-        out.card(answer, FIELDS)
+        out.card(found, FIELDS)
     else:
-        out.answer(answer)
+        out.answer(found)
 
 
 @node.command()
@@ -90,10 +94,7 @@ def undrain(api: Api, out: Output, node: str, site: str | None) -> None:
 
 def _drained(api: Api, out: Output, found: dict[str, Any], verb: str, text: str) -> None:
     answer = api.post(at("sites", found["site"], "nodes", found["name"], verb), {})
-    if out.for_eyes:
-        out.say(f"{found['site']}/{found['name']} {text}")
-    else:
-        out.answer(answer)
+    out.done(f"{found['site']}/{found['name']} {text}", answer)
 
 
 CONFIG = click.option(
@@ -147,6 +148,7 @@ def add(
     runner = _runner(config, site)
     place: dict[str, Any] = {"address": address} | ({"port": port} if port else {})
     if host_key is None:
+        out.step(f"asking {address} for its host key")
         host_key = str(runner.post("/nodes/probe", place)["host_key"])
         confirm(f"{address} shows the host key {host_key}\nIs that the one?", yes=yes)
     body: dict[str, Any] = {
@@ -158,6 +160,7 @@ def add(
         "host_key": host_key,
     }
     body |= {"labels": dict(labels)} if labels else {}
+    out.step(f"preparing {address}: its user, a key of ours, and a look at what it has")
     return _added(out, name, runner.post("/nodes", body))
 
 
@@ -206,10 +209,11 @@ def _added(out: Output, name: str, answer: dict[str, Any]) -> Exit:
 @click.option("--forget", is_flag=True, help="also when something stands on it: it is gone")
 @CONFIG
 @asks
-def remove(name: str, site: str, forget: bool, config: Path | None, yes: bool) -> None:
+@shows
+def remove(out: Output, name: str, site: str, forget: bool, config: Path | None, yes: bool) -> None:
     """Let the site's runner forget a node, on the runner's machine."""
     runner = _runner(config, site)
     confirm(f"Remove the node {name} from {site}?", yes=yes)
     params = {"forget": "true"} if forget else None
     runner.send("DELETE", f"/nodes/{quote(name, safe='')}", params=params)
-    click.echo(f"removed {name}")
+    out.done(f"removed {name}", {"site": site, "name": name})

@@ -6,18 +6,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from margrave.cli import tables
-from margrave.cli.options import asks, calls, confirm, shows
+from margrave.cli.options import calls
 from margrave.cli.paths import at
-from margrave.cli.shape import Noun
+from margrave.terminal.asking import asks, confirm
+from margrave.terminal.cells import pick
+from margrave.terminal.options import shows
+from margrave.terminal.shape import Noun
 
 if TYPE_CHECKING:
     from margrave.cli.api import Api
-    from margrave.cli.output import Output
+    from margrave.terminal.output import Output
 
 REPOSITORY = at("repository")
 FIELDS = ("mode", "head", "problem", "halted.reason", "halted.commit")
-WAITING = tables.pick("branch", "request", "site", "commit")
+WAITING = pick("branch", "request", "site", "commit")
 
 
 @click.group(cls=Noun)
@@ -48,7 +50,4 @@ def accept(api: Api, out: Output, commit: str, yes: bool) -> None:
     """Follow a main that was rewritten; until then nothing is published."""
     confirm(f"Follow main from {commit} on, whatever it said before?", yes=yes)
     answer = api.post(at("repository", "accept"), {"commit": commit})
-    if out.for_eyes:
-        out.say(f"main is followed from {commit} on")
-    else:
-        out.answer(answer)
+    out.done(f"main is followed from {commit} on", answer)

@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from margrave.cli import tables
-from margrave.cli.options import calls, shows
+from margrave.cli.options import calls
 from margrave.cli.paths import at
-from margrave.cli.shape import Verb
+from margrave.terminal.cells import pick
+from margrave.terminal.options import shows
+from margrave.terminal.shape import Verb
 
 if TYPE_CHECKING:
     from margrave.cli.api import Api
-    from margrave.cli.output import Output
+    from margrave.terminal.output import Output
 
-COLUMNS = tables.pick("key", "value", "about")
+COLUMNS = pick("key", "value", "about")
 
 
 @click.command(cls=Verb)

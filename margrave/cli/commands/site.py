@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from margrave.cli import tables
+from margrave.cli import tables, watching
 from margrave.cli.commands.site_token import token
-from margrave.cli.options import asks, calls, confirm, follows, labels, naming, shows
+from margrave.cli.options import calls, follows, labels, naming
 from margrave.cli.paths import at
-from margrave.cli.shape import Noun
-from margrave.cli.watching import watch
+from margrave.terminal.asking import asks, confirm
+from margrave.terminal.options import shows
+from margrave.terminal.shape import Noun
 
 if TYPE_CHECKING:
     from margrave.cli.api import Api
-    from margrave.cli.output import Output
+    from margrave.terminal.output import Output
 
 SITES = at("sites")
 FIELDS = (
@@ -39,27 +40,34 @@ site.add_command(token)
 def list_(api: Api, out: Output, follow: bool) -> None:
     """All sites."""
 
-    def draw(page: Any) -> None:
+    def draw(out: Output, page: Any) -> None:
         out.list(page, tables.SITES, "no sites yet: margrave site add NAME")
 
-    if follow:
-        watch(api, lambda: api.page(SITES), draw)
-    draw(api.page(SITES))
+    watching.show(api, out, lambda: api.page(SITES), draw, follow=follow)
 
 
 @site.command()
 @naming("sites", "site")
+@follows
 @shows
 @calls
-def show(api: Api, out: Output, site: str) -> None:
+def show(api: Api, out: Output, site: str, follow: bool) -> None:
     """One site with its nodes."""
-    found = api.get(at("sites", site))
+
+    def fetch() -> tuple[Any, list[dict[str, Any]]]:
+        found = api.get(at("sites", site))
+        return found, api.items(at("sites", site, "nodes")) if out.for_eyes else []
+
+    watching.show(api, out, fetch, _draw, follow=follow, site=site)
+
+
+def _draw(out: Output, found: tuple[Any, list[dict[str, Any]]]) -> None:
     if not out.for_eyes:
-        out.answer(found)
+        out.answer(found[0])
         return
-    out.card(found, FIELDS)
+    out.card(found[0], FIELDS)
     click.echo()
-    out.rows(tables.NODES, api.items(at("sites", site, "nodes")), "no nodes yet: margrave node add")
+    out.rows(tables.NODES, found[1], "no nodes yet: margrave node add")
 
 
 @site.command()
@@ -86,12 +94,13 @@ def add(
 @site.command()
 @naming("sites", "site")
 @asks
+@shows
 @calls
-def remove(api: Api, site: str, yes: bool) -> None:
+def remove(api: Api, out: Output, site: str, yes: bool) -> None:
     """Remove a site that has no deployments."""
     confirm(f"Remove the site {site}?", yes=yes)
     api.send("DELETE", at("sites", site))
-    click.echo(f"removed {site}")
+    out.done(f"removed {site}", {"name": site})
 
 
 @site.command()
@@ -103,7 +112,7 @@ def remove(api: Api, site: str, yes: bool) -> None:
 def pause(api: Api, out: Output, site: str, reason: str, until: str | None) -> None:
     """Nothing new starts at the site until it is resumed."""
     body = {"reason": reason} | ({"until": until} if until else {})
-    _done(out, f"{site} is paused", api.post(at("sites", site, "pause"), body))
+    out.done(f"{site} is paused", api.post(at("sites", site, "pause"), body))
 
 
 @site.command()
@@ -112,7 +121,27 @@ def pause(api: Api, out: Output, site: str, reason: str, until: str | None) -> N
 @calls
 def resume(api: Api, out: Output, site: str) -> None:
     """End a pause."""
-    _done(out, f"{site} goes on", api.post(at("sites", site, "resume"), {}))
+    out.done(f"{site} goes on", api.post(at("sites", site, "resume"), {}))
+
+
+@site.command()
+@naming("sites", "site")
+@asks
+@shows
+@calls
+def drain(api: Api, out: Output, site: str, yes: bool) -> None:
+    """Stop what runs at the site, and place nothing there until it is undrained."""
+    confirm(f"Drain all of {site}?", yes=yes)
+    out.done(f"{site} is being drained", api.post(at("sites", site, "drain"), {}))
+
+
+@site.command()
+@naming("sites", "site")
+@shows
+@calls
+def undrain(api: Api, out: Output, site: str) -> None:
+    """Let things be placed at the site again."""
+    out.done(f"{site} takes placements again", api.post(at("sites", site, "undrain"), {}))
 
 
 @site.command()
@@ -121,7 +150,7 @@ def resume(api: Api, out: Output, site: str) -> None:
 @calls
 def reload(api: Api, out: Output, site: str) -> None:
     """Let the site's runner look at Git and its nodes now."""
-    _done(out, f"{site} was asked to look", api.post(at("sites", site, "reload"), {}))
+    out.done(f"{site} was asked to look", api.post(at("sites", site, "reload"), {}))
 
 
 @site.command()
@@ -134,11 +163,4 @@ def accept(api: Api, out: Output, site: str, commit: str, yes: bool) -> None:
     """Go on after the history of Git was rewritten."""
     confirm(f"Let {site} go on from {commit}, whatever it ran before?", yes=yes)
     answer = api.post(at("sites", site, "accept"), {"commit": commit})
-    _done(out, f"{site} goes on from {commit}", answer)
-
-
-def _done(out: Output, text: str, answer: Any) -> None:
-    if out.for_eyes:
-        out.say(text)
-    else:
-        out.answer(answer)
+    out.done(f"{site} goes on from {commit}", answer)

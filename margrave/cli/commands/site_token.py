@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from margrave.cli import tables
-from margrave.cli.options import asks, calls, confirm, naming, shows
+from margrave.cli.options import calls, naming
 from margrave.cli.paths import at
-from margrave.cli.shape import Noun
+from margrave.terminal.asking import asks, confirm
+from margrave.terminal.cells import pick
+from margrave.terminal.options import shows
+from margrave.terminal.shape import Noun
 
 if TYPE_CHECKING:
     from margrave.cli.api import Api
-    from margrave.cli.output import Output
+    from margrave.terminal.output import Output
 
-COLUMNS = tables.pick("id", "created_by", "created_at", "last_used_at")
+COLUMNS = pick("id", "created_by", "created_at", "last_used_at")
 
 
 @click.group(cls=Noun)
@@ -40,19 +42,17 @@ def list_(api: Api, out: Output, site: str) -> None:
 def create(api: Api, out: Output, site: str) -> None:
     """Make another one; it is shown this once."""
     answer = api.post(at("sites", site, "tokens"))
-    if out.for_eyes:
-        click.echo(answer["token"])
-    else:
-        out.answer(answer)
+    out.done(answer["token"], answer)
 
 
 @token.command()
 @naming("sites", "site")
 @click.argument("token_id", metavar="ID")
 @asks
+@shows
 @calls
-def revoke(api: Api, site: str, token_id: str, yes: bool) -> None:
+def revoke(api: Api, out: Output, site: str, token_id: str, yes: bool) -> None:
     """End one at once: a runner that has no other is not heard any more."""
     confirm(f"Revoke the token {token_id} of {site}'s runner?", yes=yes)
     api.send("DELETE", at("sites", site, "tokens", token_id))
-    click.echo(f"revoked {token_id}")
+    out.done(f"revoked {token_id}", {"id": token_id})

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 import click
 
 from margrave.cli import tables
-from margrave.cli.options import asks, calls, confirm, naming, shows
+from margrave.cli.options import calls, naming
 from margrave.cli.paths import at
-from margrave.cli.shape import Noun
+from margrave.terminal.asking import asks, confirm
+from margrave.terminal.options import shows
+from margrave.terminal.shape import Noun
 
 if TYPE_CHECKING:
     from margrave.cli.api import Api
-    from margrave.cli.output import Output
+    from margrave.terminal.output import Output
 
 SOURCES = at("app-sources")
 
@@ -61,11 +63,7 @@ def add(
     given = {"ref": ref, "path": path, "credentials": credentials}
     body = {"name": name, "url": _absolute(url)}
     body |= {key: value for key, value in given.items() if value}
-    answer = api.post(SOURCES, body)
-    if out.for_eyes:
-        out.say(f"added {name}; read it with: margrave app sync {name}")
-    else:
-        out.answer(answer)
+    out.done(f"added {name}; read it with: margrave app sync {name}", api.post(SOURCES, body))
 
 
 def _absolute(url: str) -> str:
@@ -78,9 +76,10 @@ def _absolute(url: str) -> str:
 @source.command()
 @naming("sources", "name")
 @asks
+@shows
 @calls
-def remove(api: Api, name: str, yes: bool) -> None:
+def remove(api: Api, out: Output, name: str, yes: bool) -> None:
     """Remove a source; what was deployed from it stays."""
     confirm(f"Remove the source {name}?", yes=yes)
     api.send("DELETE", at("app-sources", name))
-    click.echo(f"removed {name}")
+    out.done(f"removed {name}", {"name": name})

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from margrave.cli import tables
-from margrave.cli.options import Duration, asks, calls, confirm, limited, shows
+from margrave.cli.options import calls, limited
 from margrave.cli.paths import at
-from margrave.cli.shape import Noun
+from margrave.terminal.asking import asks, confirm
+from margrave.terminal.options import Duration, shows
+from margrave.terminal.shape import Noun
 
 if TYPE_CHECKING:
     from margrave.cli.api import Api
-    from margrave.cli.output import Output
+    from margrave.terminal.output import Output
 
 TOKENS = at("tokens")
 ROLES = click.Choice(["viewer", "operator", "admin"])
@@ -43,10 +45,7 @@ def create(
         end = datetime.now(UTC) + timedelta(seconds=expires)
         body["expires_at"] = end.strftime("%Y-%m-%dT%H:%M:%SZ")
     answer = api.post(TOKENS, body)
-    if out.for_eyes:
-        click.echo(answer["token"])
-    else:
-        out.answer(answer)
+    out.done(answer["token"], answer)
 
 
 @token.command("list")
@@ -60,9 +59,10 @@ def list_(api: Api, out: Output) -> None:
 @token.command()
 @click.argument("token_id", metavar="ID")
 @asks
+@shows
 @calls
-def revoke(api: Api, token_id: str, yes: bool) -> None:
+def revoke(api: Api, out: Output, token_id: str, yes: bool) -> None:
     """End a token at once."""
     confirm(f"Revoke the token {token_id}?", yes=yes)
     api.send("DELETE", at("tokens", token_id))
-    click.echo(f"revoked {token_id}")
+    out.done(f"revoked {token_id}", {"id": token_id})

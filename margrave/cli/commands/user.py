@@ -9,14 +9,16 @@ import click
 
 from margrave.cli import tables
 from margrave.cli.commands.token import ROLES
-from margrave.cli.options import asks, calls, confirm, limited, shows
+from margrave.cli.options import calls, limited
 from margrave.cli.paths import at
-from margrave.cli.shape import Noun
 from margrave.errors import MargraveError
+from margrave.terminal.asking import asks, confirm
+from margrave.terminal.options import shows
+from margrave.terminal.shape import Noun
 
 if TYPE_CHECKING:
     from margrave.cli.api import Api
-    from margrave.cli.output import Output
+    from margrave.terminal.output import Output
 
 USERS = at("users")
 
@@ -43,33 +45,51 @@ def list_(api: Api, out: Output) -> None:
 def add(api: Api, out: Output, name: str, role: str, limits: dict[str, Any]) -> None:
     """Add a user; the password is asked for, or read as one line of what is piped in."""
     body = {"name": name, "role": role, "password": _password(), **limits}
-    _done(out, f"added {name}", api.post(USERS, body))
+    out.done(f"added {name}", api.post(USERS, body))
 
 
 @user.command()
 @click.argument("name")
 @click.option("--role", type=ROLES)
 @click.option("--password", "renew", is_flag=True, help="give a new password")
+@limited
+@click.option("--all-sites", is_flag=True, help="no longer of some sites alone")
+@click.option("--disable/--enable", default=None, help="whether they may sign in at all")
 @shows
 @calls
-def change(api: Api, out: Output, name: str, role: str | None, renew: bool) -> None:
-    """Give a user another role or a new password."""
+def change(
+    api: Api,
+    out: Output,
+    name: str,
+    role: str | None,
+    renew: bool,
+    limits: dict[str, Any],
+    all_sites: bool,
+    disable: bool | None,
+) -> None:
+    """Give a user another role, other sites or a new password; let them in or not."""
+    if limits and all_sites:
+        raise click.UsageError("--all-sites, or some by --site or --where")
     body: dict[str, Any] = {"role": role} if role else {}
+    body |= {"sites": None} if all_sites else limits
+    body |= {} if disable is None else {"disabled": disable}
     body |= {"password": _password()} if renew else {}
     if not body:
-        raise click.UsageError("nothing to change: give --role or --password")
-    _done(out, f"changed {name}", api.send("PATCH", at("users", name), body=body))
+        words = "--role, --site, --where, --all-sites, --disable, --enable or --password"
+        raise click.UsageError(f"nothing to change: give {words}")
+    out.done(f"changed {name}", api.send("PATCH", at("users", name), body=body))
 
 
 @user.command()
 @click.argument("name")
 @asks
+@shows
 @calls
-def remove(api: Api, name: str, yes: bool) -> None:
+def remove(api: Api, out: Output, name: str, yes: bool) -> None:
     """Remove a user and what they signed in with."""
     confirm(f"Remove the user {name}?", yes=yes)
     api.send("DELETE", at("users", name))
-    click.echo(f"removed {name}")
+    out.done(f"removed {name}", {"name": name})
 
 
 def _password() -> str:
@@ -80,10 +100,3 @@ def _password() -> str:
     if not line:
         raise MargraveError("no password was given", "pipe it in as one line")
     return line
-
-
-def _done(out: Output, text: str, answer: Any) -> None:
-    if out.for_eyes:
-        out.say(text)
-    else:
-        out.answer(answer)

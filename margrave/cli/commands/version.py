@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from margrave import __version__
-from margrave.cli.shape import Verb
+from margrave.terminal.options import shows
+from margrave.terminal.shape import Verb
+
+if TYPE_CHECKING:
+    from margrave.terminal.output import Output
 
 
 @click.command(cls=Verb)
-def version() -> None:
+@shows
+def version(out: Output) -> None:
     """The version of this command."""
-    click.echo(f"margrave {__version__}")
+    out.done(f"margrave {__version__}", {"name": "margrave", "version": __version__})

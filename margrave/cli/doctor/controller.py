@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
-from margrave import __version__
-from margrave.cli.doctor.check import Check, bad, good
+from margrave.cli.doctor.check import Check, bad, good, same_version
 from margrave.cli.exits import Problem
 from margrave.cli.paths import at
 from margrave.errors import MargraveError, Unreachable
@@ -41,7 +40,7 @@ def look(api: Api) -> Iterator[Check]:
         yield bad(WHERE, "signed in", error.message, f"margrave login {api.url}")
         return
     yield good(WHERE, "signed in", "the token is taken")
-    yield _version(str(about["version"]))
+    yield same_version(WHERE, str(about["version"]))
     yield from _sites(api)
     yield from _nodes(api)
 
@@ -63,20 +62,6 @@ def _parts(api: Api) -> Iterator[Check]:
         name, detail = str(one["name"]), str(one["detail"])
         cure = str(one.get("cure") or "see the controller's log")
         yield good(WHERE, name, detail) if one["ok"] else bad(WHERE, name, detail, cure)
-
-
-def _version(other: str) -> Check:
-    """One minor version apart is served; more is not promised."""
-    mine, theirs = (_minor(one) for one in (__version__, other))
-    if mine[0] != theirs[0] or abs(mine[1] - theirs[1]) > 1:
-        detail = f"{other}, and this command is {__version__}"
-        return bad(WHERE, "version", detail, "bring the older one up to date")
-    return good(WHERE, "version", other)
-
-
-def _minor(version: str) -> tuple[int, int]:
-    major, minor, *_ = version.split(".")
-    return int(major), int(minor)
 
 
 def _sites(api: Api) -> Iterator[Check]:

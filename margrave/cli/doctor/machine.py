@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from typing import TYPE_CHECKING
 
 from margrave.cli.doctor.check import Check, bad, good
@@ -22,9 +21,7 @@ LEAST_FREE = 1 * 2**30
 
 
 def look(folder: Path) -> Iterator[Check]:
-    """Python, programs, and room in this folder."""
-    version = ".".join(str(part) for part in sys.version_info[:3])
-    yield good(WHERE, "python", version)
+    """Programs, and room in this folder."""
     for name, why in PROGRAMS.items():
         found = shutil.which(name)
         yield (

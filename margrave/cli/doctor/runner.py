@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from margrave.cli.doctor.check import Check, bad, good
+from margrave.cli.doctor.check import Check, bad, good, same_version
+from margrave.cli.exits import Problem
 from margrave.errors import MargraveError
 
 if TYPE_CHECKING:
@@ -15,12 +18,15 @@ if TYPE_CHECKING:
 WHERE = "runner"
 # More than this wait when the controller has been away for long; that has a line of its own.
 BACKLOG = 1000
+# A node that is off takes as long as a connection is waited for; the others need not wait for it.
+AT_ONCE = 8
 
 
 def look(connect: Callable[[], Api]) -> Iterator[Check]:
     """Whether it works, can reach what it needs, and whether its nodes answer."""
     try:
-        found = connect().get("/status")
+        api = connect()
+        found = api.get("/status")
     except MargraveError as error:
         yield bad(WHERE, "answers", error.message, "systemctl status margrave-runner, or its log")
         return
@@ -28,8 +34,11 @@ def look(connect: Callable[[], Api]) -> Iterator[Check]:
     yield good(WHERE, "answers", f"site {site['name']}")
     yield from _held(site)
     yield _controller(found["controller"])
-    for one in found["nodes"]:
-        yield _node(one)
+    if version := found.get("runner", {}).get("version"):
+        yield same_version(WHERE, version)
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        for looks in pool.map(partial(_node, api), found["nodes"]):
+            yield from looks
 
 
 def _held(site: Mapping[str, Any]) -> Iterator[Check]:
@@ -54,7 +63,21 @@ def _controller(told: Mapping[str, Any]) -> Check:
     return good(WHERE, "controller", f"reached; {waiting} reports wait")
 
 
-def _node(one: Mapping[str, Any]) -> Check:
+def _node(api: Api, one: Mapping[str, Any]) -> list[Check]:
+    """What the runner finds there now: the way in, engine, disk, clock."""
+    try:
+        found = api.get(f"/nodes/{one['name']}/checks")["items"]
+    except MargraveError as error:
+        if isinstance(error, Problem) and error.status == 404:
+            return [_alive(one)]  # an older runner only knows whether it is there
+        return [bad(f"node {one['name']}", "looked at", error.message, error.cure)]
+    return [
+        Check(f"node {one['name']}", each["name"], each["ok"], each["detail"], each["cure"])
+        for each in found
+    ]
+
+
+def _alive(one: Mapping[str, Any]) -> Check:
     name = f"node {one['name']}"
     if one["status"] == "active":
         return good(WHERE, name, f"{one['address']} answers")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from tests.functional.cli.conftest import FakeController
@@ -74,7 +74,8 @@ ACCEPTED = {
 }  # fmt: skip
 PLANNED = {
     "site": "harbor", "deployment": ONE, "name": "storefront", "app": "storefront",
-    "action": "update", "why": "version 1.0.0 becomes 1.1.0", "batches": [], "duration": None,
+    "action": "update", "changes": True, "why": "version 1.0.0 becomes 1.1.0", "batches": [],
+    "duration": None,
     "nodes": [{
         "node": "harbor-1", "action": "update", "from": "1.0.0", "to": "1.1.0", "images": [],
         "bytes": 1048576, "why": "version 1.0.0 becomes 1.1.0",
@@ -93,59 +94,59 @@ ENTRY = {
 }  # fmt: skip
 
 
+LISTS: Final[dict[str, tuple[dict[str, Any], ...]]] = {
+    "deployments": (STOREFRONT, KIOSK),
+    f"deployments/{ONE}/placements": (PLACEMENT,),
+    f"deployments/{ONE}/history": (STEP,),
+    "sites": (SITE,), "sites/harbor/nodes": (NODE,), "nodes": (NODE,),
+    "sites/harbor/tokens": (TOKEN,), "apps": (APP,), "app-sources": (SOURCE,),
+    "tokens": (TOKEN,), "users": (USER,), "audit": (ENTRY,), "operations": (OPERATION,),
+    "meta/settings": ({"key": "http.bind", "value": "0.0.0.0:8800", "default": False,
+                       "about": "host:port to listen on"},),
+}  # fmt: skip
+READ: Final[dict[str, Any]] = {
+    f"deployments/{ONE}": STOREFRONT,
+    f"deployments/{ONE}/explain": {
+        "state": "INSTALLED", "outcome": "rolled-back", "answer": ERROR["message"],
+        "steps": [{"step": "placement", "ok": False, "detail": "harbor-1", "at": AT}],
+    },
+    "operations/o1/log": "switched, waiting for health\nnever got healthy\n",
+    "apps/storefront": APP, "apps/storefront/versions/1.1.0": APP, "sites/harbor": SITE,
+    "sites/harbor/nodes/harbor-1": NODE,
+    "audit/verify": {"entries": 7, "newest": "ab" * 8, "broken_at": None},
+    "repository": {
+        "own": False, "mode": "branch", "head": COMMIT, "problem": None, "halted": None,
+        "waiting": [{"branch": "margrave/9", "request": REQUEST, "site": None, "commit": COMMIT}],
+    },
+}  # fmt: skip
+DONE: Final[dict[str, Any]] = {
+    "plans": {"plan": {"hash": REVISION, "sites": [PLANNED], "findings": []}},
+    "deployments": ACCEPTED, "deployments/actions": ACCEPTED, "app-sources": SOURCE, "users": USER,
+    "sites": {"site": {**SITE, "name": "yard"}, "token": "mgs_shown-once"},
+    "sites/harbor/tokens": {"id": "t2", "token": "mgs_shown-once"},
+    "app-sources/apps/sync": {
+        "name": "apps", "commit": COMMIT, "apps": ["storefront"], "findings": [],
+    },
+    "tokens": {**TOKEN, "token": "mgt_shown-once"},
+    "repository/accept": {"head": COMMIT, "halted": None, "waiting": []},
+    **{f"sites/harbor/{verb}": SITE for verb in ("pause", "resume", "drain", "undrain")},
+    **{f"sites/harbor/{verb}": {"id": "c1"} for verb in ("reload", "accept")},
+    **{f"sites/harbor/nodes/harbor-1/{verb}": NODE for verb in ("drain", "undrain")},
+}  # fmt: skip
+GONE: Final = (
+    "sites/harbor/tokens/t1", "sites/harbor", "app-sources/apps", "tokens/t1", "users/ann",
+)  # fmt: skip
+
+
 def told(controller: FakeController) -> None:
     """Everything that the command asks for."""
-    lists: dict[str, tuple[dict[str, Any], ...]] = {
-        "deployments": (STOREFRONT, KIOSK),
-        f"deployments/{ONE}/placements": (PLACEMENT,),
-        f"deployments/{ONE}/history": (STEP,),
-        "sites": (SITE,), "sites/harbor/nodes": (NODE,), "nodes": (NODE,),
-        "sites/harbor/tokens": (TOKEN,), "apps": (APP,), "app-sources": (SOURCE,),
-        "tokens": (TOKEN,), "users": (USER,), "audit": (ENTRY,), "operations": (),
-        "meta/settings": ({"key": "http.bind", "value": "0.0.0.0:8800", "default": False,
-                           "about": "host:port to listen on"},),
-    }  # fmt: skip
-    for path, items in lists.items():
+    for path, items in LISTS.items():
         controller.lists(f"{API}/{path}", *items)
-    controller.on("GET", f"{API}/operations", 200, {"items": [OPERATION], "next": None})
-    answers: dict[tuple[str, str], Any] = {
-        ("GET", f"deployments/{ONE}"): STOREFRONT,
-        ("GET", f"deployments/{ONE}/explain"): {
-            "state": "INSTALLED", "outcome": "rolled-back", "answer": ERROR["message"],
-            "steps": [{"step": "placement", "ok": False, "detail": "harbor-1", "at": AT}],
-        },
-        ("GET", "operations/o1/log"): "switched, waiting for health\nnever got healthy\n",
-        ("GET", "apps/storefront"): APP,
-        ("GET", "apps/storefront/versions/1.1.0"): APP,
-        ("GET", "sites/harbor"): SITE,
-        ("GET", "sites/harbor/nodes/harbor-1"): NODE,
-        ("GET", "audit/verify"): {"entries": 7, "newest": "ab" * 8, "broken_at": None},
-        ("GET", "repository"): {
-            "own": False, "mode": "branch", "head": COMMIT, "problem": None, "halted": None,
-            "waiting": [{"branch": "margrave/9", "request": REQUEST, "site": None,
-                         "commit": COMMIT}],
-        },
-        ("POST", "plans"): {"plan": {"hash": REVISION, "sites": [PLANNED], "findings": []}},
-        ("POST", "deployments"): ACCEPTED,
-        ("POST", "deployments/actions"): ACCEPTED,
-        ("POST", "sites"): {"site": {**SITE, "name": "yard"}, "token": "mgs_shown-once"},
-        ("POST", "sites/harbor/tokens"): {"id": "t2", "token": "mgs_shown-once"},
-        ("DELETE", "sites/harbor/tokens/t1"): None,
-        ("DELETE", "sites/harbor"): None,
-        ("POST", "app-sources"): SOURCE,
-        ("POST", "app-sources/apps/sync"): {
-            "name": "apps", "commit": COMMIT, "apps": ["storefront"], "findings": [],
-        },
-        ("DELETE", "app-sources/apps"): None,
-        ("POST", "tokens"): {**TOKEN, "token": "mgt_shown-once"},
-        ("DELETE", "tokens/t1"): None,
-        ("POST", "users"): USER,
+    answers = {
+        **{("GET", path): answer for path, answer in READ.items()},
+        **{("POST", path): answer for path, answer in DONE.items()},
+        **dict.fromkeys((("DELETE", path) for path in GONE), None),
         ("PATCH", "users/ann"): USER,
-        ("DELETE", "users/ann"): None,
-        ("POST", "repository/accept"): {"head": COMMIT, "halted": None, "waiting": []},
-        **{("POST", f"sites/harbor/{verb}"): SITE for verb in ("pause", "resume")},
-        **{("POST", f"sites/harbor/{verb}"): {"id": "c1"} for verb in ("reload", "accept")},
-        **{("POST", f"sites/harbor/nodes/harbor-1/{verb}"): NODE for verb in ("drain", "undrain")},
-    }  # fmt: skip
+    }
     for (method, path), answer in answers.items():
         controller.on(method, f"{API}/{path}", 200, answer)

@@ -9,37 +9,22 @@ import io
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-import click
 import httpx
 import pytest
 
 from margrave.cli import waiting
-from margrave.cli.main import root
 from tests.functional.cli import fleet
 from tests.functional.cli.test_golden import CASES
 from tests.support.served import MARGRAVE
+from tests.unit.cli.test_help import VERBS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.functional.cli.conftest import FakeController, Run
 
-
-def _verbs(command: click.Command, path: str = "") -> Iterator[tuple[str, click.Command]]:
-    if not isinstance(command, click.Group):
-        yield path, command
-        return
-    context = click.Context(command)
-    for name in command.list_commands(context):
-        inner = command.get_command(context, name)
-        assert inner is not None
-        yield from _verbs(inner, f"{path} {name}".strip())
-
-
-VERBS: Final = dict(_verbs(root))
 
 # What the controller says to whatever it is asked, and the code that was promised for it.
 STATUSES: Final = {
@@ -49,7 +34,7 @@ STATUSES: Final = {
 AT_THE_RUNNER: Final = {
     "node add": "press-1 192.0.2.1 --site harbor --identity {key} --yes --config {config}",
     "node remove": "press-1 --site harbor --forget --yes --config {config}",
-    "runner accept": "--commit 3f9c2d41e5a0 --config {config}",
+    "runner accept": "--commit 3f9c2d41e5a0 --yes --config {config}",
     "runner beacon": "press-1 --config {config}",
     "runner lock": "--reason stocktaking --config {config}",
     "runner once": "--config {config}",
@@ -65,7 +50,11 @@ ALONE: Final[dict[str, tuple[tuple[int, str], ...]]] = {
     "context list": ((0, ""),),
     "context remove": ((3, "nowhere --yes"), (2, "")),
     "context use": ((3, "nowhere"), (2, "")),
-    "controller accept": ((1, "--commit 3f9c2d41e5a0"), (2, "")),
+    "controller accept": (
+        (1, "--commit 3f9c2d41e5a0 --yes --config broken.toml"),
+        (2, "--commit 3f9c2d41e5a0 --config made/margrave.toml"),
+        (2, ""),
+    ),
     "controller backup": (
         (0, "kept.tar.gz --config made/margrave.toml"),
         (3, "nowhere/kept.tar.gz --config made/margrave.toml"),

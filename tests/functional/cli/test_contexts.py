@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
-import shlex
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -77,12 +74,32 @@ def test_the_environment_wins(
     assert sent(controller) == "script"
 
 
-def test_an_unknown_context_names_those_there_are(signed_in: Run) -> None:
-    """Exit code 3."""
-    ran = signed_in("--context", "shp", "site", "list")
+@pytest.mark.parametrize(
+    ("name", "near"), [("shp", 'did you mean "shop"?'), ("yard", "plant, shop")]
+)
+def test_an_unknown_context_names_the_nearest(signed_in: Run, name: str, near: str) -> None:
+    """Exit code 3; where none is near, all of them."""
+    ran = signed_in("--context", name, "site", "list")
 
     assert ran.code == 3
-    assert "plant, shop" in ran.err
+    assert near in ran.err
+
+
+def test_login_keeps_the_token_for_its_owner_alone(
+    run: Run, controller: FakeController, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """After login no variable is needed; the file has mode 0600."""
+    controller.on("POST", "/api/v1/login", 201, {"id": "t", "token": "kept"})
+    controller.on("GET", "/api/v1/meta/capabilities", 200, {})
+    controller.lists("/api/v1/sites")
+    monkeypatch.setattr(sys, "stdin", io.StringIO("password\n"))
+    assert run("login", controller.url, "--user", "ann").code == 0
+    monkeypatch.delenv("MARGRAVE_URL")
+    monkeypatch.delenv("MARGRAVE_TOKEN")
+
+    assert run("site", "list").code == 0
+    assert controller.calls[-1].headers["Authorization"] == "Bearer kept"
+    assert (tmp_path / "config/margrave/contexts.json").stat().st_mode & 0o777 == 0o600
 
 
 def test_a_context_is_forgotten(signed_in: Run) -> None:
@@ -130,55 +147,3 @@ def test_names_for_pipes(run: Run, controller: FakeController) -> None:
 def test_version_is_an_option_too(run: Run) -> None:
     """Where people look first."""
     assert run("--version").out == run("version").out == f"margrave {__version__}\n"
-
-
-def completed(controller: FakeController, line: str) -> list[str]:
-    """What a real bash with our completion offers for the line."""
-    script = subprocess.run(
-        [CLI, "completion", "bash"], capture_output=True, text=True, check=True
-    ).stdout
-    words = shlex.split(line) + ([""] if line.endswith(" ") else [])
-    drive = f"""
-{script}
-COMP_WORDS=({" ".join(shlex.quote(word) for word in words)})
-COMP_CWORD={len(words) - 1}
-_margrave_completion {shlex.quote(str(CLI))}
-printf '%s\\n' "${{COMPREPLY[@]}}"
-"""
-    environment = {**os.environ, "MARGRAVE_URL": controller.url, "MARGRAVE_TOKEN": "secret"}
-    ran = subprocess.run(
-        ["bash", "-c", drive], env=environment, capture_output=True, text=True, check=True
-    )
-    return ran.stdout.split()
-
-
-@pytest.mark.parametrize(
-    ("line", "offered"),
-    [
-        ("margrave depl", {"deploy", "deployment"}),
-        ("margrave deploy sto", {"storefront"}),
-        ("margrave deploy storefront@", {"storefront@1.0.0", "storefront@1.1.0"}),
-        ("margrave deploy storefront --site ", {"harbor", "depot"}),
-        ("margrave node show harbor/", {"harbor/harbor-1"}),
-        ("margrave deployment show ", {"shopfloor"}),
-    ],
-)
-def test_bash_completes_words_and_names(
-    controller: FakeController, line: str, offered: set[str]
-) -> None:
-    """In a real bash, with the controller's own names."""
-    controller.lists("/api/v1/apps", {"id": "storefront", "name": "Storefront"})
-    versions = {"versions": ["1.0.0", "1.1.0"]}
-    controller.on("GET", "/api/v1/apps/storefront", 200, versions)
-    controller.lists("/api/v1/sites", {"name": "harbor"}, {"name": "depot"})
-    controller.lists("/api/v1/nodes", {"site": "harbor", "name": "harbor-1"})
-    controller.lists("/api/v1/deployments", {"name": "shopfloor", "app": "storefront"})
-
-    assert set(completed(controller, line)) == offered
-
-
-def test_completion_is_silent_without_a_controller(controller: FakeController) -> None:
-    """No controller, no names, and no error in the middle of a line."""
-    controller.url = "http://127.0.0.1:9"
-
-    assert completed(controller, "margrave site show ") == []

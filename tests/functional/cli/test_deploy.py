@@ -2,75 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.functional.cli.storefront import ACTIONS, DEPOT, HARBOR, LIST, deployment
+
 if TYPE_CHECKING:
-    from tests.functional.cli.conftest import Answer, Call, FakeController, Run
-
-LIST = "/api/v1/deployments"
-ACTIONS = "/api/v1/deployments/actions"
-HARBOR = "11111111-1111-4111-8111-111111111111"
-DEPOT = "22222222-2222-4222-8222-222222222222"
-
-
-def deployment(site: str, name: str, **more: Any) -> dict[str, Any]:
-    """A deployment as the API shows it."""
-    base = {
-        "id": name,
-        "name": "storefront",
-        "app": "storefront",
-        "version": "1.0.0",
-        "site": site,
-        "state": "INSTALLED",
-        "outcome": "succeeded",
-        "revision": "sha256:new",
-        "commit": "c1",
-        "request": "r1",
-    }
-    return base | more
-
-
-def placement(owner: str, **more: Any) -> dict[str, Any]:
-    """A placement as the API shows it."""
-    base = {
-        "deployment": owner,
-        "site": "harbor",
-        "node": "harbor-1",
-        "incarnation": 1,
-        "state": "INSTALLED",
-        "outcome": "succeeded",
-        "wanted_revision": "sha256:new",
-        "attempt": 1,
-        "since": "2030-01-01T00:00:00Z",
-        "error": None,
-    }
-    return base | more
-
-
-@pytest.fixture
-def known(controller: FakeController) -> FakeController:
-    """A controller that knows the application and has it at harbor."""
-    version = {
-        "id": "storefront",
-        "version": "1.1.0",
-        "parameters": [
-            {"name": "greeting", "default": "hello", "type": "string"},
-            {"name": "size", "default": 1, "type": "integer"},
-        ],
-    }
-    controller.on("GET", "/api/v1/apps/storefront", 200, version)
-    controller.on("GET", "/api/v1/apps/storefront/versions/1.1.0", 200, version)
-    controller.on("GET", "/api/v1/apps/storefront/versions/1.0.0", 200, version)
-    controller.lists(LIST, deployment("harbor", HARBOR))
-    controller.on("GET", f"{LIST}/{HARBOR}", 200, deployment("harbor", HARBOR))
-    accepted = {"id": "r1", "position": 1, "deployments": [{"id": HARBOR, "site": "harbor"}]}
-    controller.on("POST", LIST, 202, accepted)
-    controller.on("POST", ACTIONS, 202, accepted)
-    controller.on("POST", "/api/v1/plans", 200, {"plan": {"sites": [], "findings": []}})
-    controller.on("GET", "/api/v1/requests/r1", 200, {"state": "published", "commit": "c1"})
-    return controller
+    from tests.functional.cli.conftest import FakeController, Run
 
 
 def test_deploy_creates_where_it_is_lacking_and_updates_where_it_is(
@@ -93,7 +32,7 @@ def test_deploy_creates_where_it_is_lacking_and_updates_where_it_is(
     }
     update = {
         "action": "update",
-        "select": {"ids": [HARBOR]},
+        "select": {"ids": [HARBOR], "sites": ["harbor"]},
         "version": "1.1.0",
         "parameters": parameters,
     }
@@ -153,7 +92,30 @@ def test_a_verb_is_one_action_on_all_of_that_name(
     known.lists(LIST, deployment("harbor", HARBOR), deployment("depot", DEPOT))
 
     assert run("deployment", verb, "storefront").code == 0
-    assert known.sent("POST", ACTIONS) == [{"action": verb, "select": {"ids": [HARBOR, DEPOT]}}]
+    select = {"ids": [HARBOR, DEPOT], "sites": ["depot", "harbor"]}
+    assert known.sent("POST", ACTIONS) == [{"action": verb, "select": select}]
+
+
+@pytest.mark.parametrize(
+    ("verb", "extra"),
+    [
+        ("rollback", {"priority": "urgent", "reason": "tills stop"}),
+        ("delete", {"priority": "bulk", "reason": "end of season"}),
+        ("retry", {"reason": "the registry is back"}),
+        ("cancel", {"reason": "wrong shop"}),
+        ("release", {"reason": "it was the disk"}),
+    ],
+)
+def test_how_urgent_and_why_is_said_with_the_verb(
+    run: Run, known: FakeController, verb: str, extra: dict[str, str]
+) -> None:
+    """As the API takes it: what is urgent passes a closed window, and the reason is kept."""
+    words = [word for name, value in extra.items() for word in (f"--{name}", value)]
+    yes = ("--yes",) if verb == "delete" else ()
+    assert run("deployment", verb, "storefront", *words, *yes).code == 0
+
+    select = {"ids": [HARBOR], "sites": ["harbor"]}
+    assert known.sent("POST", ACTIONS) == [{"action": verb, "select": select, **extra}]
 
 
 def test_site_narrows_a_name(run: Run, known: FakeController) -> None:
@@ -161,7 +123,7 @@ def test_site_narrows_a_name(run: Run, known: FakeController) -> None:
     known.lists(LIST, deployment("harbor", HARBOR), deployment("depot", DEPOT))
 
     run("deployment", "delete", "storefront", "--site", "depot", "--yes")
-    assert known.sent("POST", ACTIONS)[0]["select"] == {"ids": [DEPOT]}
+    assert known.sent("POST", ACTIONS)[0]["select"] == {"ids": [DEPOT], "sites": ["depot"]}
     assert run("deployment", "delete", "storefront", "--site", "hub", "--yes").code == 3
 
 
@@ -170,169 +132,5 @@ def test_a_beginning_of_an_id_is_enough(run: Run, known: FakeController) -> None
     known.lists(LIST, deployment("harbor", HARBOR), deployment("depot", "11" + DEPOT[2:]))
 
     assert run("deployment", "retry", "1111").code == 0
-    assert known.sent("POST", ACTIONS)[0]["select"] == {"ids": [HARBOR]}
+    assert known.sent("POST", ACTIONS)[0]["select"] == {"ids": [HARBOR], "sites": ["harbor"]}
     assert run("deployment", "retry", "11").code == 2
-
-
-@pytest.mark.parametrize(
-    ("action", "code"), [("install", 4), ("update", 4), ("delete", 4), ("none", 0), (None, 0)]
-)
-def test_plan_says_whether_it_would_change(
-    run: Run, known: FakeController, action: str | None, code: int
-) -> None:
-    """4 when something would change, 0 when nothing would."""
-    node = {"node": "harbor-1", "action": action, "from": "1.0.0", "to": "1.1.0"}
-    plan = {"hash": "h", "sites": [{"site": "harbor", "nodes": [node]}], "findings": []}
-    known.on("POST", "/api/v1/plans", 200, {"plan": plan})
-
-    ran = run("deployment", "plan", "storefront@1.1.0", "--site", "harbor", "-o", "json")
-
-    assert (ran.code, ran.json) == (code, {"plan": plan})
-    assert known.sent("POST", ACTIONS) == []
-
-
-def test_a_plan_with_findings_fails(run: Run, known: FakeController) -> None:
-    """A port that is taken is told, with exit code 1."""
-    finding = {"pointer": "/x", "message": "port 8000 is taken", "severity": "error"}
-    plan = {"hash": "h", "sites": [], "findings": [finding]}
-    known.on("POST", "/api/v1/plans", 200, {"plan": plan})
-
-    ran = run("deployment", "plan", "storefront", "--version", "1.1.0")
-
-    assert (ran.code, "port 8000 is taken" in ran.out) == (1, True)
-
-
-class Moves:
-    """A deployment that goes from answer to answer each time it is looked at."""
-
-    def __init__(self, controller: FakeController, *steps: dict[str, Any]) -> None:
-        self.steps = list(steps)
-        controller.does("GET", f"{LIST}/{HARBOR}/placements", self._placements)
-
-    def _placements(self, _: Call) -> Answer:
-        step = self.steps.pop(0) if len(self.steps) > 1 else self.steps[0]
-        return 200, {"items": [placement(HARBOR, **step)], "next": None}
-
-
-WAIT = ("deployment", "update", "storefront", "--version", "1.1.0", "--wait")
-
-
-def test_wait_ends_with_0_when_all_succeeded(run: Run, known: FakeController) -> None:
-    """An old success is not taken for the new one: the wanted revision is judged."""
-    old = {"wanted_revision": "sha256:old"}
-    Moves(known, old, {"state": "UPDATING", "outcome": "pending"}, {})
-
-    ran = run(*WAIT, "-o", "json")
-
-    assert ran.code == 0, ran.err
-    assert ran.json["placements"][0]["wanted_revision"] == "sha256:new"
-    assert len([one for one in known.calls if one.path.endswith("/placements")]) == 3
-
-
-def test_wait_waits_for_the_request_to_be_published(run: Run, known: FakeController) -> None:
-    """Nothing is judged while the request stands in the queue."""
-    states = ["queued", "publishing", "published"]
-    known.does(
-        "GET",
-        "/api/v1/requests/r1",
-        lambda _: (200, {"state": states.pop(0) if len(states) > 1 else states[0], "commit": "c1"}),
-    )
-    Moves(known, {})
-
-    assert run(*WAIT).code == 0
-    assert states == ["published"]
-
-
-@pytest.mark.parametrize(
-    "end",
-    [
-        {"outcome": "rolled-back"},
-        {"outcome": "held"},
-        {"state": "FAILED", "outcome": "failed"},
-        {"state": "FAILED", "outcome": "rollback-failed"},
-    ],
-)
-def test_wait_ends_with_1_when_one_ended_otherwise(
-    run: Run, known: FakeController, end: dict[str, Any]
-) -> None:
-    """Rolled back is no success; the line says where and why."""
-    error = {"class": "health", "code": "x", "message": "never healthy", "cure": "see its log"}
-    Moves(known, {**end, "error": error})
-
-    ran = run(*WAIT)
-
-    assert ran.code == 1
-    assert f"harbor/harbor-1: {end['outcome']}: health: never healthy (see its log)" in ran.err
-
-
-def test_a_failure_that_goes_back_is_waited_for(run: Run, known: FakeController) -> None:
-    """FAILED is passed through on the way back; the end is rolled-back."""
-    Moves(known, {"state": "FAILED", "outcome": "failed"}, {"outcome": "rolled-back"})
-
-    ran = run(*WAIT)
-
-    assert (ran.code, "harbor/harbor-1: rolled-back" in ran.err) == (1, True)
-
-
-def test_wait_ends_with_124_at_the_limit(run: Run, known: FakeController) -> None:
-    """What was still missing is told."""
-    Moves(known, {"state": "UPDATING", "outcome": "pending"})
-
-    ran = run(*WAIT, "--timeout", "1s")
-
-    assert ran.code == 124
-    assert "storefront at harbor" in ran.err
-
-
-def test_a_request_that_is_refused_ends_the_wait(run: Run, known: FakeController) -> None:
-    """The document was gone when it was published: 1, with the reason."""
-    known.on("GET", "/api/v1/requests/r1", 200, {"state": "failed", "error": {"message": "gone"}})
-
-    ran = run(*WAIT)
-
-    assert (ran.code, "gone" in ran.err) == (1, True)
-
-
-def test_delete_waits_until_it_is_gone(run: Run, known: FakeController) -> None:
-    """DELETED is success."""
-    Moves(known, {})
-    known.on("GET", f"{LIST}/{HARBOR}", 200, deployment("harbor", HARBOR, state="DELETED"))
-
-    assert run("deployment", "delete", "storefront", "--yes", "--wait").code == 0
-
-
-def test_retry_is_not_judged_by_the_old_failure(run: Run, known: FakeController) -> None:
-    """The placement has to move before its outcome counts."""
-    held = {"outcome": "held"}
-    Moves(known, held, held, {"state": "UPDATING", "outcome": "pending", "attempt": 2}, {})
-
-    assert run("deployment", "retry", "storefront", "--wait").code == 0
-
-
-def test_retry_ends_when_one_failed_again_and_the_other_is_held_again(
-    run: Run, known: FakeController
-) -> None:
-    """The held one looks as before; the one that was tried tells that all has ended."""
-    failed = {"outcome": "rolled-back"}
-    rows = [
-        [placement(HARBOR, **failed, since=since), placement(HARBOR, node="n2", outcome="held")]
-        for since in ("2030-01-01T00:00:00Z", "2030-01-01T00:00:00Z", "2030-01-01T00:01:00Z")
-    ]
-    known.does(
-        "GET",
-        f"{LIST}/{HARBOR}/placements",
-        lambda _: (200, {"items": rows.pop(0) if len(rows) > 1 else rows[0], "next": None}),
-    )
-
-    assert run("deployment", "retry", "storefront", "--wait", "--timeout", "5s").code == 1
-
-
-def test_a_controller_that_restarts_is_waited_for(run: Run, known: FakeController) -> None:
-    """503 in the middle is not the end."""
-    answers: list[Answer] = [(503, {"detail": "starting"}), (200, deployment("harbor", HARBOR))]
-    known.does(
-        "GET", f"{LIST}/{HARBOR}", lambda _: answers.pop(0) if len(answers) > 1 else answers[0]
-    )
-    Moves(known, {})
-
-    assert run(*WAIT).code == 0

@@ -137,3 +137,46 @@ def test_a_runner_that_does_not_listen(run: Run, controller: FakeController, tmp
     config.write_text('[site]\nname = "harbor"\n[state]\ndir = "nowhere"\n')
 
     assert "no runner listens" in ills(run, "--config", str(config))["answers"]["detail"]
+
+
+def test_the_runner_looks_at_each_of_its_nodes(
+    run: Run, controller: FakeController, runner: FakeController
+) -> None:
+    """What is wrong on a node is told with the cure that onboarding would have told."""
+    fleet(controller, {}, {})
+    runner.on("GET", "/status", 200, STATUS)
+    checks = [
+        {"name": "way in", "ok": True, "detail": "shows its own key", "cure": ""},
+        {"name": "engine", "ok": False, "detail": "not found", "cure": "install podman"},
+    ]
+    runner.on("GET", "/nodes/harbor-1/checks", 200, {"items": checks, "next": None})
+
+    found = run("doctor", "-o", "json", "--config", runner.url).json["items"]
+
+    there = {one["name"]: one for one in found if one["where"] == "node harbor-1"}
+    assert (there["way in"]["ok"], there["engine"]["ok"]) == (True, False)
+    assert there["engine"]["cure"] == "install podman"
+
+
+def test_a_runner_of_another_version_is_told(
+    run: Run, controller: FakeController, runner: FakeController
+) -> None:
+    """More than one minor version apart is not promised to work."""
+    fleet(controller, {}, {})
+    runner.on("GET", "/status", 200, {**STATUS, "runner": {"version": "0.9.0"}})
+
+    assert "0.9.0" in ills(run, "--config", runner.url)["version"]["detail"]
+
+
+def test_on_a_runners_machine_nobody_needs_a_login(
+    run: Run, runner: FakeController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where no controller was named, the runner's own line to it is what counts."""
+    monkeypatch.delenv("MARGRAVE_URL")
+    monkeypatch.delenv("MARGRAVE_TOKEN")
+    runner.on("GET", "/status", 200, STATUS)
+
+    ran = run("doctor", "-o", "json", "--config", runner.url)
+
+    places = {one["where"] for one in ran.json["items"]}
+    assert (ran.code, "runner" in places, "controller" in places) == (0, True, False), ran.out

@@ -11,6 +11,8 @@ import click
 import pytest
 
 from margrave.cli.api import Api
+from margrave.terminal.options import Duration
+from tests.unit.cli.test_help import VERBS
 
 if TYPE_CHECKING:
     from tests.functional.cli.conftest import FakeController, Run
@@ -83,6 +85,25 @@ def test_an_unknown_application_is_3(run: Run) -> None:
     assert "margrave app list" in ran.err
 
 
+def test_an_unknown_name_is_answered_with_the_nearest(run: Run, controller: FakeController) -> None:
+    """Deployments and nodes by those there are; the rest as the controller knows it."""
+    known = {"id": "i", "name": "storefront", "site": "harbor", "state": "INSTALLED"}
+    controller.lists(LIST, known)
+    controller.lists("/api/v1/nodes", {"site": "harbor", "name": "harbor-1"})
+    told = {"title": "Not Found", "detail": "there is no such thing", "cure": 'did you mean "x"?'}
+    for path in ("apps/storfront", "sites/habor"):
+        controller.on("GET", f"/api/v1/{path}", 404, told)
+    for words, near in (
+        ("deployment show stor", "storefront"),
+        ("deployment retry storfront", "storefront"),
+        ("node show habor-1", "harbor-1"),
+        ("deploy storfront --site harbor", "x"),
+        ("site show habor", "x"),
+    ):
+        ran = run(*words.split())
+        assert (words, ran.code, f'did you mean "{near}"?' in ran.err) == (words, 3, True)
+
+
 def test_no_connection_is_6(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody listens."""
     monkeypatch.setenv("MARGRAVE_URL", "http://127.0.0.1:1")
@@ -101,6 +122,72 @@ def test_with_json_the_problem_itself_is_told(run: Run, controller: FakeControll
 
     assert ran.out == ""
     assert json.loads(ran.err)["detail"] == "viewers may not"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["nonsense", "-o", "json"], 2, "nonsense"),
+        (["site", "lst", "--output=json"], 2, "lst"),
+        (["deploy", "-ojson"], 2, "APP"),
+        (["site", "list", "--wach", "-o", "json"], 2, "--watch"),
+        (["site", "remove", "harbor", "-o", "json"], 2, "nobody is there"),
+        (["token", "create", "ci", "--expires", "banana", "-o", "json"], 2, "banana"),
+    ],
+)
+def test_wrong_usage_is_told_as_json_too(
+    run: Run, monkeypatch: pytest.MonkeyPatch, words: list[str], code: int, said: str
+) -> None:
+    """Whoever reads JSON reads it also where the words make no sense."""
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+
+    ran = run(*words)
+
+    told = json.loads(ran.err)
+    assert (ran.code, ran.out) == (code, "")
+    assert said in told["detail"] + told["cure"]
+    assert set(told) >= {"title", "detail", "cure"}
+
+
+DURATIONS = [
+    (verb, one.opts[0])
+    for verb, command in VERBS.items()
+    for one in command.params
+    if isinstance(one.type, Duration)
+]
+
+
+def test_each_length_of_time_is_a_duration() -> None:
+    """What is called so in any room's help is read by the same rule."""
+    assert set(DURATIONS) >= {
+        ("runner lock", "--for"), ("token create", "--expires"), ("deploy", "--timeout")
+    }  # fmt: skip
+    named = {"--for", "--expires", "--timeout"}
+    plain = [
+        (verb, one.opts)
+        for verb, command in VERBS.items()
+        for one in command.params
+        if named & set(one.opts) and not isinstance(one.type, Duration)
+    ]
+    assert plain == []
+
+
+@pytest.mark.parametrize(("verb", "option"), DURATIONS)
+def test_what_is_no_duration_is_wrong_usage(
+    run: Run, controller: FakeController, verb: str, option: str
+) -> None:
+    """Exit code 2 with how one is written, before anybody is asked anything."""
+    needed = [
+        word
+        for one in VERBS[verb].params
+        if one.required and one.opts[0] != option
+        for word in ([one.opts[0], "x"] if one.opts[0].startswith("-") else ["x"])
+    ]
+
+    ran = run(*verb.split(), *needed, option, "banana")
+
+    assert (ran.code, "is not a duration" in ran.err) == (2, True)
+    assert controller.calls == []
 
 
 def test_a_destructive_verb_asks(

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
-
-import pytest
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tests.functional.cli.conftest import Answer, Call, FakeController, Run
@@ -94,38 +91,6 @@ def test_history_finds_what_is_deleted(run: Run, controller: FakeController) -> 
     assert run("deployment", "retry", "storefront").code == 3
 
 
-def test_watch_prints_a_line_for_each_event(
-    run: Run, controller: FakeController, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Events of the deployment as they come, resumed after the last one; Ctrl-C ends it."""
-    mine = {"deployment": ONE["id"], "node": "harbor-1", "site": "harbor", "state": "UPDATING"}
-    other = {**mine, "deployment": "other", "state": "FAILED"}
-    stream = "".join(
-        f"id: {number}\nevent: placement\ndata: {json.dumps(data)}\n\n"
-        for number, data in ((7, mine), (8, other))
-    )
-    controller.lists(LIST, ONE)
-    controller.lists(f"{LIST}/{ONE['id']}/placements")
-    controller.on("GET", "/api/v1/events", 200, ": hello\n\n" + stream)
-    monkeypatch.setattr("time.sleep", _second_time(controller))
-
-    ran = run("deployment", "watch", "storefront")
-
-    assert ran.code == 130
-    assert ran.out.count("UPDATING") == 2
-    assert "FAILED" not in ran.out
-    resumed = [one for one in controller.calls if one.path == "/api/v1/events"][1]
-    assert resumed.headers["Last-Event-ID"] == "8"
-
-
-def _second_time(controller: FakeController) -> Any:
-    def pause(_: float) -> None:
-        if sum(one.path == "/api/v1/events" for one in controller.calls) >= 2:
-            raise KeyboardInterrupt
-
-    return pause
-
-
 def test_sync_tells_findings(run: Run, controller: FakeController) -> None:
     """A broken package is told with its place, and the exit code is 1."""
     finding = {"file": "a/margo.yaml", "line": 3, "pointer": "/id", "message": "is missing"}
@@ -136,50 +101,6 @@ def test_sync_tells_findings(run: Run, controller: FakeController) -> None:
     ran = run("app", "sync")
 
     assert (ran.code, "a/margo.yaml" in ran.out) == (1, True)
-
-
-def test_login_keeps_the_token_for_its_owner_alone(
-    run: Run, controller: FakeController, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
-) -> None:
-    """After login no variable is needed; the file has mode 0600."""
-    import io
-    import sys
-
-    controller.on("POST", "/api/v1/login", 201, {"id": "t", "token": "kept"})
-    controller.on("GET", "/api/v1/meta/capabilities", 200, {})
-    controller.lists("/api/v1/sites")
-    monkeypatch.setattr(sys, "stdin", io.StringIO("password\n"))
-    assert run("login", controller.url, "--user", "ann").code == 0
-    monkeypatch.delenv("MARGRAVE_URL")
-    monkeypatch.delenv("MARGRAVE_TOKEN")
-
-    assert run("site", "list").code == 0
-    assert controller.calls[-1].headers["Authorization"] == "Bearer kept"
-    assert (tmp_path / "config/margrave/contexts.json").stat().st_mode & 0o777 == 0o600
-
-
-def test_watch_shows_a_list_again_when_it_changed(
-    run: Run, controller: FakeController, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An event that changed nothing shown is silent; with JSON each answer is one line."""
-    answers = [{**ONE, "state": state} for state in ("UPDATING", "UPDATING", "INSTALLED")]
-    controller.does(
-        "GET",
-        LIST,
-        lambda _: (
-            200,
-            {"items": [answers.pop(0) if len(answers) > 1 else answers[0]], "next": None},
-        ),
-    )
-    event = "event: deployment\ndata: {}\n\n"
-    controller.on("GET", "/api/v1/events", 200, event + event)
-    monkeypatch.setattr("time.sleep", _second_time(controller))
-
-    ran = run("deployment", "list", "--watch", "-o", "json")
-
-    shown = [json.loads(line) for line in ran.out.splitlines() if line]
-    assert [one["items"][0]["state"] for one in shown] == ["UPDATING", "INSTALLED"]
-    assert ran.code == 130
 
 
 def test_explain_says_where_it_stands(run: Run, controller: FakeController) -> None:
@@ -193,116 +114,6 @@ def test_explain_says_where_it_stands(run: Run, controller: FakeController) -> N
 
     assert "storefront at harbor: PENDING, pending: no node yet" in ran.out
     assert "the request is published" in ran.out
-
-
-def test_logs_show_the_newest_operation_of_each_node(run: Run, controller: FakeController) -> None:
-    """Older operations are left out."""
-    rows = [
-        {"id": f"o{at}", "site": "harbor", "node": "harbor-1", "kind": "update", "state": "failed"}
-        | {"started_at": f"2030-01-0{at}T00:00:00Z"}
-        for at in (2, 1)
-    ]
-    controller.lists(LIST, ONE)
-    controller.on("GET", "/api/v1/operations", 200, {"items": rows, "next": None})
-    controller.on("GET", "/api/v1/operations/o2/log", 200, "never healthy\n")
-
-    assert "  never healthy\n" in run("deployment", "logs", "storefront").out
-
-
-@pytest.mark.parametrize(
-    ("words", "method", "path", "body"),
-    [
-        (
-            ("token", "create", "ci", "--role", "operator", "--site", "harbor"),
-            "POST",
-            "/api/v1/tokens",
-            {"name": "ci", "role": "operator", "sites": ["harbor"]},
-        ),
-        (
-            ("site", "add", "harbor", "--label", "zone=shop", "--timezone", "Europe/Oslo"),
-            "POST",
-            "/api/v1/sites",
-            {"name": "harbor", "labels": {"zone": "shop"}, "timezone": "Europe/Oslo"},
-        ),
-        (
-            ("site", "pause", "harbor", "--reason", "stocktaking"),
-            "POST",
-            "/api/v1/sites/harbor/pause",
-            {"reason": "stocktaking"},
-        ),
-        (
-            ("site", "accept", "harbor", "--commit", "abc", "--yes"),
-            "POST",
-            "/api/v1/sites/harbor/accept",
-            {"commit": "abc"},
-        ),
-        (
-            ("source", "add", "mine", "https://git.example/apps.git", "--ref", "v1"),
-            "POST",
-            "/api/v1/app-sources",
-            {"name": "mine", "url": "https://git.example/apps.git", "ref": "v1"},
-        ),
-        (
-            ("user", "change", "ann", "--role", "admin"),
-            "PATCH",
-            "/api/v1/users/ann",
-            {"role": "admin"},
-        ),
-        (("token", "revoke", "a/b", "--yes"), "DELETE", "/api/v1/tokens/a%2Fb", None),
-    ],
-)
-def test_a_verb_sends_what_the_api_takes(
-    run: Run,
-    controller: FakeController,
-    words: tuple[str, ...],
-    method: str,
-    path: str,
-    body: object,
-) -> None:
-    """Method, path and body of the verbs that change something beside deployments."""
-    controller.on(method, path, 200, {"token": "t"})
-
-    assert run(*words).code == 0
-    assert controller.sent(method, path) == [body]
-
-
-@pytest.mark.parametrize(
-    ("words", "method", "path", "body"),
-    [
-        (
-            ("token", "create", "north", "--where", "zone=north"),
-            "POST",
-            "/api/v1/tokens",
-            {"name": "north", "role": "viewer", "sites": {"matchLabels": {"zone": "north"}}},
-        ),
-        (("site", "token", "create", "harbor"), "POST", "/api/v1/sites/harbor/tokens", None),
-        (
-            ("site", "token", "revoke", "harbor", "t1", "--yes"),
-            "DELETE",
-            "/api/v1/sites/harbor/tokens/t1",
-            None,
-        ),
-        (
-            ("repository", "accept", "--commit", "abcdef1", "--yes"),
-            "POST",
-            "/api/v1/repository/accept",
-            {"commit": "abcdef1"},
-        ),
-    ],
-)
-def test_what_guards_the_fleet_is_kept_from_here_too(
-    run: Run,
-    controller: FakeController,
-    words: tuple[str, ...],
-    method: str,
-    path: str,
-    body: object,
-) -> None:
-    """Tokens by label, a runner's tokens, and a main that was rewritten."""
-    controller.on(method, path, 200, {"token": "t"})
-
-    assert run(*words).code == 0
-    assert controller.sent(method, path) == [body]
 
 
 def test_settings_show_what_differs_from_the_defaults(run: Run, controller: FakeController) -> None:

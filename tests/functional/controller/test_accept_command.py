@@ -37,7 +37,7 @@ def accept(
 ) -> tuple[int, str]:
     """Its exit code, and all that it says."""
     config = str(folder / "margrave.toml")
-    words = ["margrave", "controller", "accept", "--commit", commit, "--config", config]
+    words = ["margrave", "controller", "accept", "--commit", commit, "--yes", "--config", config]
     monkeypatch.setattr(sys, "argv", words)
     capsys.readouterr()
     code = int(main())

@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import json
 import os
+import re
 import signal
 import socket
 import stat
@@ -227,10 +228,10 @@ def test_commands_of_the_socket(served: Process) -> None:
         )
 
     assert run("lock", "--reason", "inventory", "--for", "2h").returncode == 0
-    assert "locked: inventory" in run("status").stdout
+    assert re.search(r"^locked +inventory$", run("status").stdout, re.M)
     assert run("unlock").returncode == 0
     assert "locked" not in run("status").stdout
-    assert run("accept", "--commit", "abc").returncode == 0
+    assert run("accept", "--commit", "abc", "--yes").returncode == 0
     assert json.loads(run("once", "-o", "json").stdout)["fetch"] == "done"
     assert "epoch 2" in run("takeover", "--yes").stdout
     assert run("status", "-o", "json").stdout.startswith("{")
@@ -265,7 +266,7 @@ def test_rewritten_history_waits_for_a_person(tmp_path: Path) -> None:
         assert held["halted"]["commit"] == rewritten
         assert "history was rewritten" in held["halted"]["reason"]
         assert held["applied_commit"] == first
-        words = own.command("accept", "--commit", rewritten)
+        words = own.command("accept", "--commit", rewritten, "--yes")
         assert subprocess.run(words, capture_output=True, timeout=60, check=False).returncode == 0
         eventually(lambda: own.status()["site"]["applied_commit"] == rewritten, PATIENCE)
         assert own.status()["site"]["halted"] is None

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import click
 import pytest
 
-from margrave.cli.examples import EXAMPLES
-from margrave.cli.main import NOUNS, root
+from margrave.cli.main import root
+from margrave.terminal.examples import EXAMPLES
+from margrave.terminal.output import FORMATS
 
 
 def _verbs(command: click.Command, path: str = "") -> Iterator[tuple[str, click.Command]]:
@@ -18,13 +19,22 @@ def _verbs(command: click.Command, path: str = "") -> Iterator[tuple[str, click.
         return
     context = click.Context(command)
     for name in command.list_commands(context):
-        if path or name in NOUNS:
-            inner = command.get_command(context, name)
-            assert inner is not None
-            yield from _verbs(inner, f"{path} {name}".strip())
+        inner = command.get_command(context, name)
+        assert inner is not None
+        yield from _verbs(inner, f"{path} {name}".strip())
 
 
 VERBS = dict(_verbs(root))
+# They run until they are stopped, become another program, or print one.
+UNFORMED = {"completion", "controller serve", "lab ssh", "runner serve"}
+
+
+def test_each_verb_answers_in_each_form() -> None:
+    """`-o table|json|yaml|name`, whichever room brings it."""
+    for path, verb in VERBS.items():
+        forms = [one.type for one in verb.params if "-o" in one.opts]
+        told = [list(one.choices) for one in forms if isinstance(one, click.Choice)]
+        assert (path, told) == (path, [] if path in UNFORMED else [list(FORMATS)])
 
 
 def test_each_verb_has_an_example() -> None:

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from margrave.cli.output import NARROW, aligned, fitted, names
+from margrave.terminal.columns import NARROW, aligned, fitted
+from margrave.terminal.output import names
 
 WIDTHS = st.lists(st.integers(1, 200), min_size=1, max_size=12)
 

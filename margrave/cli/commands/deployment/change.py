@@ -8,15 +8,17 @@ import click
 
 from margrave.cli import changing, resolve
 from margrave.cli.commands.deployment.group import deployment
-from margrave.cli.options import asks, calls, confirm, extras, naming, sets, shows, sites, waits
+from margrave.cli.options import calls, extras, naming, sets, sites, versions, waits
 from margrave.errors import MargraveError
+from margrave.terminal.asking import asks, confirm
+from margrave.terminal.options import shows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from margrave.cli.api import Api
     from margrave.cli.exits import Exit
-    from margrave.cli.output import Output
+    from margrave.terminal.output import Output
 
 
 @deployment.command()
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 @sites(required=True)
 @click.option("--name", help="the deployment's name; APP if not given")
 @sets
-@extras
+@extras("profile", "priority", "reason")
 @waits
 @shows
 @calls
@@ -48,9 +50,9 @@ def create(
 @deployment.command()
 @naming("deployments", "wanted", "D")
 @sites()
-@click.option("--version", help="the version to go to; the same one if not given")
+@versions("--version", help_="the version to go to; the same one if not given")
 @sets
-@extras
+@extras("profile", "priority", "reason")
 @waits
 @shows
 @calls
@@ -103,7 +105,8 @@ def _parameters(
 @deployment.command()
 @naming("deployments", "wanted", "D")
 @sites()
-@click.option("--to", help="a version or revision; what ran before if not given")
+@versions("--to", help_="a version or revision; what ran before if not given")
+@extras("priority", "reason")
 @waits
 @shows
 @calls
@@ -113,18 +116,21 @@ def rollback(
     wanted: str,
     sites: tuple[str, ...],
     to: str | None,
+    extra: dict[str, Any],
     wait: bool,
     timeout: int,
 ) -> Exit:
     """Go back to what ran before, or to --to."""
     found = resolve.deployments(api, wanted, sites)
-    answers = changing.act(api, "rollback", found, **({"to": to} if to else {}))
+    body = ({"to": to} if to else {}) | extra
+    answers = changing.act(api, "rollback", found, **body)
     return changing.finish(api, out, answers, wait=wait, timeout=timeout, action="rollback")
 
 
 @deployment.command()
 @naming("deployments", "wanted", "D")
 @sites()
+@extras("priority", "reason")
 @asks
 @waits
 @shows
@@ -134,6 +140,7 @@ def delete(
     out: Output,
     wanted: str,
     sites: tuple[str, ...],
+    extra: dict[str, Any],
     yes: bool,
     wait: bool,
     timeout: int,
@@ -142,21 +149,36 @@ def delete(
     found = resolve.deployments(api, wanted, sites)
     places = ", ".join(f"{one['name']} at {one['site']}" for one in found)
     confirm(f"Delete {places}?", yes=yes)
-    return _command(api, out, "delete", found, wait=wait, timeout=timeout)
+    before = changing.placements_before(api, found) if wait else {}
+    answers = changing.act(api, "delete", found, **extra)
+    return changing.finish(
+        api, out, answers, wait=wait, timeout=timeout, action="delete", before=before
+    )
 
 
 def _verb(name: str, text: str) -> Callable[..., Exit]:
     @deployment.command(name, help=text)
     @naming("deployments", "wanted", "D")
     @sites()
+    @extras("reason")
     @waits
     @shows
     @calls
     def run(
-        api: Api, out: Output, wanted: str, sites: tuple[str, ...], wait: bool, timeout: int
+        api: Api,
+        out: Output,
+        wanted: str,
+        sites: tuple[str, ...],
+        extra: dict[str, Any],
+        wait: bool,
+        timeout: int,
     ) -> Exit:
         found = resolve.deployments(api, wanted, sites)
-        return _command(api, out, name, found, wait=wait, timeout=timeout)
+        before = changing.placements_before(api, found) if wait else {}
+        answers = changing.act(api, name, found, **extra)
+        return changing.finish(
+            api, out, answers, wait=wait, timeout=timeout, action=name, before=before
+        )
 
     return run
 
@@ -164,13 +186,3 @@ def _verb(name: str, text: str) -> Callable[..., Exit]:
 retry = _verb("retry", "Try again now what failed.")
 cancel = _verb("cancel", "Stop at the next safe point, and go back if an update was under way.")
 release = _verb("release", "Let a revision that failed at a site be tried there again.")
-
-
-def _command(
-    api: Api, out: Output, action: str, found: list[dict[str, Any]], *, wait: bool, timeout: int
-) -> Exit:
-    before = changing.placements_before(api, found) if wait else {}
-    answers = changing.act(api, action, found)
-    return changing.finish(
-        api, out, answers, wait=wait, timeout=timeout, action=action, before=before
-    )

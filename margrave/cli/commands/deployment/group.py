@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from margrave.cli.shape import Noun
+from margrave.terminal.shape import Noun
 
 
 @click.group(cls=Noun)

@@ -10,22 +10,23 @@ from margrave.cli import changing, resolve, tables
 from margrave.cli.commands.deployment.change import update_body
 from margrave.cli.commands.deployment.group import deployment
 from margrave.cli.exits import Exit
-from margrave.cli.options import calls, extras, naming, sets, shows, sites
+from margrave.cli.options import calls, extras, naming, sets, sites, versions
+from margrave.terminal.options import shows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from margrave.cli.api import Api
-    from margrave.cli.output import Output
+    from margrave.terminal.output import Output
 
 
 @deployment.command()
 @naming("plannable", "wanted", "APP[@VERSION]|D")
 @sites()
-@click.option("--version", help="of an update: the version to go to")
+@versions("--version", help_="of an update: the version to go to")
 @click.option("--name", help="the deployment's name; APP if not given")
 @sets
-@extras
+@extras("profile", "priority", "reason")
 @shows
 @calls
 def plan(
@@ -49,32 +50,49 @@ def plan(
     else:
         found = resolve.deployments(api, name or wanted)
         body = update_body(api, found, version, values) | extra
-        select = {"ids": [one["id"] for one in found]}
-        asked = [(changing.ACTIONS, {"action": "update", "select": select, **body})]
+        update = {"action": "update", "select": changing.select(found), **body}
+        asked = [(changing.ACTIONS, update)]
     answers = [api.post(changing.PLANS, body) for _, body in asked]
     return _judge(out, answers)
 
 
 def _judge(out: Output, answers: Sequence[dict[str, Any]]) -> Exit:
     plans = [answer.get("plan", answer) for answer in answers]
-    rows = [
-        {"name": site.get("name"), "site": site["site"], **node}
-        for one in plans
-        for site in one["sites"]
-        for node in site["nodes"]
-    ]
-    waiting = [site for one in plans for site in one["sites"] if not site["nodes"]]
+    planned = [site for one in plans for site in one["sites"]]
     findings = [finding for one in plans for finding in one.get("findings") or []]
     if out.for_eyes:
-        out.rows(tables.PLAN, rows, "" if waiting or findings else "nothing would change")
-        for site in waiting:
-            click.echo(f"{site['site']}: no node yet; it would wait there as PENDING")
-        if findings:
-            out.rows(tables.FINDINGS, findings)
+        _tell(out, planned, findings)
     else:
         out.answer(answers[0] if len(answers) == 1 else {"items": list(answers), "next": None})
     if errors := [one for one in findings if one.get("severity", "error") == "error"]:
         unknown = all(one.get("code") == "unknown" for one in errors)
         return Exit.NOT_FOUND if unknown else Exit.FAILED
-    changes = any(row["action"] not in (None, "none") for row in rows) or bool(waiting)
-    return Exit.WOULD_CHANGE if changes else Exit.DONE
+    return Exit.WOULD_CHANGE if any(_changes(site) for site in planned) else Exit.DONE
+
+
+def _changes(site: Mapping[str, Any]) -> bool:
+    """Whether its document in Git would be another, or something be done on a node."""
+    actions = [site["action"], *(node["action"] for node in site["nodes"])]
+    return bool(site["changes"]) or any(one not in (None, "none") for one in actions)
+
+
+def _tell(
+    out: Output, planned: Sequence[Mapping[str, Any]], findings: Sequence[Mapping[str, Any]]
+) -> None:
+    rows = [
+        {"name": site["name"], "site": site["site"], **node}
+        for site in planned
+        for node in site["nodes"]
+    ]
+    # What no row of a node tells: that a site has none, or that its document alone is changed.
+    apart = [
+        site
+        for site in planned
+        if _changes(site) and all(node["action"] in (None, "none") for node in site["nodes"])
+    ]
+    if rows or not (apart or findings):
+        out.rows(tables.PLAN, rows, "nothing would change")
+    for site in apart:
+        click.echo(f"{site['name']} at {site['site']}: {site['why']}")
+    if findings:
+        out.rows(tables.FINDINGS, findings)

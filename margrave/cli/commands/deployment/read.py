@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from margrave.cli import resolve, tables
+from margrave.cli import resolve, tables, watching
 from margrave.cli.commands.deployment.group import deployment
-from margrave.cli.options import calls, follows, in_site, naming, shows, sites
+from margrave.cli.options import calls, follows, in_site, naming, sites
 from margrave.cli.paths import at
-from margrave.cli.watching import changes, watch
+from margrave.terminal.cells import words
+from margrave.terminal.options import shows
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from margrave.cli.api import Api, Event
-    from margrave.cli.output import Output
+    from margrave.terminal.output import Output
 
 DEPLOYMENTS = at("deployments")
 FIELDS = (
@@ -38,18 +42,22 @@ def list_(api: Api, out: Output, follow: bool, limit: int | None, **filters: str
     """All deployments, or those that the options mean."""
     filters["q"] = filters.pop("search")
 
+    def draw(out: Output, page: Any) -> None:
+        out.list(page, tables.DEPLOYMENTS, "no deployments: margrave deploy APP --site SITE")
+
     def fetch() -> dict[str, Any]:
         return api.page(DEPLOYMENTS, limit, **filters)
 
-    def draw(page: Any) -> None:
-        if out.for_eyes or not follow:
-            out.list(page, tables.DEPLOYMENTS, "no deployments: margrave deploy APP --site SITE")
-        else:
-            out.answer(page, line=True)
+    watching.show(api, out, fetch, draw, follow=follow, site=filters["site"])
 
-    if follow:
-        watch(api, fetch, draw, site=filters["site"])
-    draw(fetch())
+
+def _which(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Which events tell of them: of one deployment, else of all."""
+    return {"deployment": found[0]["id"], "site": found[0]["site"]} if len(found) == 1 else {}
+
+
+def _path(one: Mapping[str, Any], *more: str) -> str:
+    return at("deployments", one["id"], *more)
 
 
 @deployment.command()
@@ -60,28 +68,23 @@ def list_(api: Api, out: Output, follow: bool, limit: int | None, **filters: str
 @calls
 def show(api: Api, out: Output, wanted: str, sites: tuple[str, ...], follow: bool) -> None:
     """One deployment, or all of that name, with the placements on nodes."""
-    ids = [one["id"] for one in resolve.deployments(api, wanted, sites, deleted=True)]
+    meant = resolve.deployments(api, wanted, sites, deleted=True)
 
     def fetch() -> list[dict[str, Any]]:
-        return [_whole(api, name) for name in ids]
+        return [_whole(api, one) for one in meant]
 
-    def draw(found: Any) -> None:
-        _draw(out, found, line=follow)
-
-    if follow:
-        watch(api, fetch, draw, deployment=ids[0] if len(ids) == 1 else None)
-    draw(fetch())
+    watching.show(api, out, fetch, _draw, follow=follow, **_which(meant))
 
 
-def _whole(api: Api, name: str) -> dict[str, Any]:
-    found: dict[str, Any] = api.get(at("deployments", name))
-    return {**found, "placements": api.items(at("deployments", name, "placements"))}
+def _whole(api: Api, one: Mapping[str, Any]) -> dict[str, Any]:
+    """The same id may stand at several sites, so its own is always named."""
+    found: dict[str, Any] = api.get(_path(one), site=one["site"])
+    return {**found, "placements": api.items(_path(one, "placements"), site=one["site"])}
 
 
-def _draw(out: Output, found: list[dict[str, Any]], *, line: bool) -> None:
+def _draw(out: Output, found: list[dict[str, Any]]) -> None:
     if not out.for_eyes:
-        value = found[0] if len(found) == 1 else {"items": found, "next": None}
-        out.answer(value, line=line)
+        out.answer(found[0] if len(found) == 1 else {"items": found, "next": None})
         return
     for index, one in enumerate(found):
         if index:
@@ -94,87 +97,51 @@ def _draw(out: Output, found: list[dict[str, Any]], *, line: bool) -> None:
 @deployment.command()
 @naming("deployments", "wanted", "D")
 @sites()
+@follows
 @shows
 @calls
-def history(api: Api, out: Output, wanted: str, sites: tuple[str, ...]) -> None:
+def history(api: Api, out: Output, wanted: str, sites: tuple[str, ...], follow: bool) -> None:
     """Every transition, oldest first."""
-    found = resolve.deployments(api, wanted, sites, deleted=True)
-    items = [
-        {"site": one["site"], **row}
-        for one in found
-        for row in api.items(at("deployments", one["id"], "history"))
-    ]
-    items.sort(key=lambda row: str(row["at"]))
-    out.list({"items": items, "next": None}, tables.HISTORY, "nothing has happened yet")
+    meant = resolve.deployments(api, wanted, sites, deleted=True)
+
+    def fetch() -> list[dict[str, Any]]:
+        items = [
+            {"site": one["site"], **row}
+            for one in meant
+            for row in api.items(_path(one, "history"), site=one["site"])
+        ]
+        return sorted(items, key=lambda row: str(row["at"]))
+
+    def draw(out: Output, items: Any) -> None:
+        page = {"items": items, "next": None}
+        out.list(page, tables.HISTORY, "nothing has happened yet")
+
+    watching.show(api, out, fetch, draw, follow=follow, **_which(meant))
 
 
 @deployment.command()
 @naming("deployments", "wanted", "D")
 @sites()
+@follows
 @shows
 @calls
-def explain(api: Api, out: Output, wanted: str, sites: tuple[str, ...]) -> None:
+def explain(api: Api, out: Output, wanted: str, sites: tuple[str, ...], follow: bool) -> None:
     """Why it is as it is, and what comes next."""
-    found = resolve.deployments(api, wanted, sites, deleted=True)
-    answers = [api.get(at("deployments", one["id"], "explain")) for one in found]
-    if not out.for_eyes:
-        out.answer(answers[0] if len(answers) == 1 else {"items": answers, "next": None})
-        return
-    for one, answer in zip(found, answers, strict=True):
-        state = f"{answer['state']}, {answer['outcome']}"
-        click.echo(f"{one['name']} at {one['site']}: {state}: {answer['answer']}")
-        out.rows(tables.STEPS, answer["steps"])
+    meant = resolve.deployments(api, wanted, sites, deleted=True)
 
+    def fetch() -> list[dict[str, Any]]:
+        return [api.get(_path(one, "explain"), site=one["site"]) for one in meant]
 
-@deployment.command()
-@naming("deployments", "wanted", "D")
-@sites()
-@click.option("-f", "--follow", is_flag=True, help="go on while the operation runs")
-@shows
-@calls
-def logs(api: Api, out: Output, wanted: str, sites: tuple[str, ...], follow: bool) -> None:
-    """What the newest operation on each node said."""
-    found = resolve.deployments(api, wanted, sites, deleted=True)
-    entries = []
-    for row in _newest_operations(api, found):
-        text = str(api.get(at("operations", row["id"], "log")) or "")
-        entries.append({"operation": row, "log": text})
-        if out.for_eyes:
-            title = f"{row['site']}/{row['node']}  {row['kind']} {row['state']}"
-            click.echo(f"{title}  {tables.words(row['started_at'])}")
-            _indented(text.splitlines())
-            if follow and row["state"] == "running":
-                _follow(api, str(row["id"]), told=bool(text))
-    if not out.for_eyes:
-        out.answer({"items": entries, "next": None})
-
-
-def _newest_operations(api: Api, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The last one of each placement, by site and node."""
-    newest: dict[tuple[str, str], dict[str, Any]] = {}
-    for one in found:
-        for row in api.items(at("operations"), deployment=one["id"]):
-            place = (str(row["site"]), str(row["node"]))
-            known = newest.get(place)
-            if known is None or str(row["started_at"]) > str(known["started_at"]):
-                newest[place] = row
-    return [newest[place] for place in sorted(newest)]
-
-
-def _indented(lines: list[str]) -> None:
-    for line in lines:
-        click.echo(f"  {line}")
-
-
-def _follow(api: Api, operation: str, *, told: bool) -> None:
-    """What it says until it ends; the stream begins with what was said before."""
-    for event in api.events(at("operations", operation, "events")):
-        if event.kind == "log":
-            if not told:
-                _indented(event.data.get("lines") or [])
-            told = False
-        if event.kind in {"end", "error"}:
+    def draw(out: Output, answers: list[dict[str, Any]]) -> None:
+        if not out.for_eyes:
+            out.answer(answers[0] if len(answers) == 1 else {"items": answers, "next": None})
             return
+        for one, answer in zip(meant, answers, strict=True):
+            state = f"{answer['state']}, {answer['outcome']}"
+            click.echo(f"{one['name']} at {one['site']}: {state}: {answer['answer']}")
+            out.rows(tables.STEPS, answer["steps"])
+
+    watching.show(api, out, fetch, draw, follow=follow, **_which(meant))
 
 
 @deployment.command("watch")
@@ -184,31 +151,32 @@ def _follow(api: Api, operation: str, *, told: bool) -> None:
 @calls
 def watch_(api: Api, out: Output, wanted: str, sites: tuple[str, ...]) -> None:
     """A line for everything that happens to it, until interrupted."""
-    found = resolve.deployments(api, wanted, sites, deleted=True)
-    ids = {str(one["id"]): one for one in found}
-    for one in found:
-        for row in api.items(at("deployments", one["id"], "placements")):
+    meant = resolve.deployments(api, wanted, sites, deleted=True)
+    keys = {(str(one["id"]), str(one["site"])) for one in meant}
+    for one in meant:
+        for row in api.items(_path(one, "placements"), site=one["site"]):
             if out.for_eyes:
                 click.echo(_line(row.get("since"), row))
-    for event in changes(api, deployment=next(iter(ids)) if len(ids) == 1 else None):
-        if event is not None and _concerns(event, ids):
-            _tell(out, event)
+    for event in watching.changes(api, **_which(meant)):
+        if event is not None and _concerns(event, keys):
+            _tell(replace(out, stream=True), event)
 
 
-def _concerns(event: Event, ids: dict[str, Any]) -> bool:
-    mine = event.data.get("deployment") or event.data.get("id")
-    return event.kind in {"placement", "deployment", "operation", "log"} and mine in ids
+def _concerns(event: Event, keys: set[tuple[str, str]]) -> bool:
+    mine = str(event.data.get("deployment") or event.data.get("id"))
+    known = event.kind in {"placement", "deployment", "operation"}
+    return known and (mine, str(event.data.get("site"))) in keys
 
 
 def _tell(out: Output, event: Event) -> None:
     if not out.for_eyes:
-        out.answer({"id": event.id, "event": event.kind, "data": event.data}, line=True)
+        out.answer({"id": event.id, "event": event.kind, "data": event.data})
     elif event.kind in {"placement", "deployment"}:
         click.echo(_line(event.data.get("at"), event.data))
 
 
 def _line(at: Any, row: dict[str, Any]) -> str:
     why = tables.trouble(row)
-    text = f"{tables.words(at)}  {tables.where(row)}  {tables.state(row)}  {row.get('outcome')}"
+    text = f"{words(at)}  {tables.where(row)}  {tables.state(row)}  {row.get('outcome')}"
     version = row.get("version") or row.get("wanted_version")
     return text + (f"  {version}" if version else "") + (f"  {why}" if why else "")

@@ -29,6 +29,6 @@ class Noun(click.Group):
 
 
 def _examples(path: str) -> Iterable[str]:
-    from margrave.cli.examples import EXAMPLES
+    from margrave.terminal.examples import EXAMPLES
 
     return EXAMPLES.get(path.partition(" ")[2], ())
