@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
@@ -109,6 +110,23 @@ def limited(function: F) -> F:
         "--where", multiple=True, type=Pair(), help="sites with this label; repeatable"
     )
     return labelled(sites()(with_limits))  # type: ignore[return-value]  # as above
+
+
+def ends(function: F) -> F:
+    """`--expires`, handed in as `until` for the body of a token."""
+
+    @functools.wraps(function)
+    def with_end(*args: Any, expires: int | None, **kwargs: Any) -> Any:
+        until = {}
+        if expires is not None:
+            end = datetime.now(UTC) + timedelta(seconds=expires)
+            until = {"expires_at": end.strftime("%Y-%m-%dT%H:%M:%SZ")}
+        return function(*args, until=until, **kwargs)
+
+    option = click.option(
+        "--expires", type=Duration(), help="how long it holds, such as 720h; for ever if not given"
+    )
+    return option(with_end)  # type: ignore[return-value]  # as above
 
 
 def sets(function: F) -> F:

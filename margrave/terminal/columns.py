@@ -12,8 +12,10 @@ from margrave.terminal.cells import colour as colour_of
 
 # A column that has to give way keeps this much, or what it needs.
 NARROW: Final = 12
-# The column that explains a row: words for people, which no cut leaves of any use.
-WHY: Final = "WHY"
+# What other commands take: half of it is of no use.
+NAMES: Final = "ID"
+# Columns that explain a row: words for people, which no cut leaves of any use.
+EXPLAIN: Final = {"WHY", "DETAIL", "FINDING", "CURE", "ABOUT"}
 
 
 def whole(
@@ -21,16 +23,16 @@ def whole(
 ) -> str:
     """The table; where it is too wide, what explains a row stands below it, whole."""
     needed = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
-    if width is None or WHY not in head or sum(needed) + 2 * (len(head) - 1) <= width:
+    below = [at for at, name in enumerate(head) if name in EXPLAIN]
+    if width is None or not below or sum(needed) + 2 * (len(head) - 1) <= width:
         return aligned(head, cells, colours=colours, width=width)
-    why = list(head).index(WHY)
-    rest = [[text for at, text in enumerate(row) if at != why] for row in (head, *cells)]
+    rest = [[text for at, text in enumerate(row) if at not in below] for row in (head, *cells)]
     lines = aligned(rest[0], rest[1:], colours=colours, width=width).splitlines(keepends=True)
     found = [lines[0]]
     for line, row in zip(lines[1:], cells, strict=True):
         found.append(line)
-        if row[why] != "-":
-            found += [f"    {part}\n" for part in textwrap.wrap(row[why], max(width - 4, 20))]
+        for text in (row[at] for at in below if row[at] != "-"):
+            found += [f"    {part}\n" for part in textwrap.wrap(text, max(width - 4, 20))]
     return "".join(found)
 
 
@@ -45,7 +47,8 @@ def aligned(
     without one nothing is cut, so that whoever reads the output with a program has it whole."""
     rows = [list(head), *([text.replace("\n", " ") for text in row] for row in cells)]
     needed = [max(len(row[index]) for row in rows) for index in range(len(head))]
-    widths = needed if width is None else fitted(needed, width - 2 * (len(head) - 1))
+    kept = [at for at, name in enumerate(head) if name == NAMES]
+    widths = needed if width is None else fitted(needed, width - 2 * (len(head) - 1), kept)
     lines = []
     for number, row in enumerate(rows):
         padded = [_cut(text, room).ljust(room) for text, room in zip(row, widths, strict=True)]
@@ -55,14 +58,16 @@ def aligned(
     return "".join(lines)
 
 
-def fitted(needed: Sequence[int], room: int) -> list[int]:
-    """Widths that fit the room as well as they can: the widest is narrowed first, to NARROW."""
+def fitted(needed: Sequence[int], room: int, kept: Sequence[int] = ()) -> list[int]:
+    """Widths that fit the room as well as they can: the widest is narrowed first, to NARROW;
+    those that are kept are not."""
     widths = list(needed)
-    while sum(widths) > room:
-        widest = max(range(len(widths)), key=widths.__getitem__)
+    giving = [at for at in range(len(widths)) if at not in kept]
+    while giving and sum(widths) > room:
+        widest = max(giving, key=widths.__getitem__)
         if widths[widest] <= NARROW:
             break
-        others = [one for index, one in enumerate(widths) if index != widest]
+        others = [widths[at] for at in giving if at != widest]
         least = max([NARROW, *(one for one in others if one < widths[widest])])
         widths[widest] = max(least - 1, NARROW, widths[widest] - (sum(widths) - room))
     return widths

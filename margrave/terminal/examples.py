@@ -109,7 +109,7 @@ EXAMPLES: Final = {
     "site remove": ("margrave site remove harbor",),
     "site resume": ("margrave site resume harbor",),
     "site show": ("margrave site show harbor",),
-    "site token create": ("margrave site token create harbor",),
+    "site token create": ("margrave site token create harbor --expires 8760h",),
     "site token list": ("margrave site token list harbor",),
     "site token revoke": (
         "margrave site token revoke harbor 2b1f7c1e-8d1c-4f57-9a3e-6a1f0c9d2b11",

@@ -36,7 +36,7 @@ def redrawing(*, live: bool) -> Iterator[Callable[[Callable[[], None]], None]]:
             page = _Page()
             with contextlib.redirect_stdout(page):
                 draw()
-            shown.update(Text.from_ansi(page.getvalue(), no_wrap=True), refresh=True)
+            shown.update(Text.from_ansi(page.getvalue().rstrip("\n"), no_wrap=True), refresh=True)
 
         try:
             yield redraw

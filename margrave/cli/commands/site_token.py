@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from margrave.cli.options import calls, naming
+from margrave.cli.options import calls, ends, naming
 from margrave.cli.paths import at
 from margrave.terminal.asking import asks, confirm
 from margrave.terminal.cells import pick
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from margrave.cli.api import Api
     from margrave.terminal.output import Output
 
-COLUMNS = pick("id", "created_by", "created_at", "last_used_at")
+COLUMNS = pick("id", "created_by", "created_at", "expires_at", "last_used_at")
 
 
 @click.group(cls=Noun)
@@ -37,11 +37,12 @@ def list_(api: Api, out: Output, site: str) -> None:
 
 @token.command()
 @naming("sites", "site")
+@ends
 @shows
 @calls
-def create(api: Api, out: Output, site: str) -> None:
+def create(api: Api, out: Output, site: str, until: dict[str, str]) -> None:
     """Make another one; it is shown this once."""
-    answer = api.post(at("sites", site, "tokens"))
+    answer = api.post(at("sites", site, "tokens"), until or None)
     out.done(answer["token"], answer)
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from margrave.cli import tables
-from margrave.cli.options import calls, limited
+from margrave.cli.options import calls, ends, limited
 from margrave.cli.paths import at
 from margrave.terminal.asking import asks, confirm
-from margrave.terminal.options import Duration, shows
+from margrave.terminal.options import shows
 from margrave.terminal.shape import Noun
 
 if TYPE_CHECKING:
@@ -31,20 +30,14 @@ def token() -> None:
 @click.argument("name")
 @click.option("--role", type=ROLES, default="viewer", show_default=True)
 @limited
-@click.option(
-    "--expires", type=Duration(), help="how long it holds, such as 720h; for ever if not given"
-)
+@ends
 @shows
 @calls
 def create(
-    api: Api, out: Output, name: str, role: str, limits: dict[str, Any], expires: int | None
+    api: Api, out: Output, name: str, role: str, limits: dict[str, Any], until: dict[str, str]
 ) -> None:
     """Make a token; it is shown this once."""
-    body: dict[str, Any] = {"name": name, "role": role, **limits}
-    if expires is not None:
-        end = datetime.now(UTC) + timedelta(seconds=expires)
-        body["expires_at"] = end.strftime("%Y-%m-%dT%H:%M:%SZ")
-    answer = api.post(TOKENS, body)
+    answer = api.post(TOKENS, {"name": name, "role": role, **limits, **until})
     out.done(answer["token"], answer)
 
 

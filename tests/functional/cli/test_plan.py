@@ -20,7 +20,7 @@ def planned(
 ) -> dict[str, Any]:
     """A site's part of a plan, with what is done on its nodes."""
     rows = [
-        {"node": f"harbor-{number}", "action": one, "from": "1.0.0", "to": "1.1.0"}
+        {"node": f"harbor-{number}", "action": one, "from": "1.0.0", "to": "1.1.0", "why": WHY}
         for number, one in enumerate(nodes)
     ]
     site = {"site": "harbor", "name": "storefront", "action": action, "changes": changes}
@@ -38,7 +38,7 @@ def planned(
         # A node that was added since gets it, though the document stays.
         (planned(nodes=("none", "install")), 4, "install"),
         # Only policies change: a commit, and nothing on the nodes.
-        (planned(changes=True, nodes=("none",)), 4, f"storefront at harbor: {WHY}"),
+        (planned(changes=True, nodes=("none",)), 4, WHY),
         # A site without nodes: what comes there is a change, what is there already is none.
         (planned("install", changes=True), 4, f"storefront at harbor: {WHY}"),
         (planned("update", changes=True), 4, f"storefront at harbor: {WHY}"),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from margrave.terminal.columns import NARROW, aligned, fitted
+from margrave.terminal.columns import NARROW, aligned, fitted, whole
 from margrave.terminal.output import names
 
 WIDTHS = st.lists(st.integers(1, 200), min_size=1, max_size=12)
@@ -31,6 +31,15 @@ def test_the_widest_column_gives_way_first() -> None:
     lines = aligned(["ID", "WHY"], [["a" * 12, "b" * 100]], width=40).splitlines()
 
     assert lines[1] == "a" * 12 + "  " + "b" * 25 + "…"
+
+
+def test_what_other_commands_take_is_never_cut() -> None:
+    """An id stays whole however narrow the terminal is; what explains a row stands below it."""
+    head, row = ["ID", "NAME", "DETAIL", "CURE"], ["i" * 36, "n" * 60, "d" * 50, "c" * 20]
+    lines = whole(head, [row], colours=False, width=80).splitlines()
+
+    assert lines[1] == "i" * 36 + "  " + "n" * 41 + "…"
+    assert lines[2:] == ["    " + "d" * 50, "    " + "c" * 20]
 
 
 def test_without_a_terminal_nothing_is_cut() -> None:

@@ -88,7 +88,7 @@ def _tell(
     apart = [
         site
         for site in planned
-        if _changes(site) and all(node["action"] in (None, "none") for node in site["nodes"])
+        if _changes(site) and site["why"] not in [node["why"] for node in site["nodes"]]
     ]
     if rows or not (apart or findings):
         out.rows(tables.PLAN, rows, "nothing would change")
