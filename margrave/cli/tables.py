@@ -133,6 +133,13 @@ PLAN: Final[Columns] = [
     ("FETCHES", lambda row: quantities.for_people(row.get("bytes"))),
     *pick("why", "waiting"),
 ]
+DRAIN: Final[Columns] = [
+    *pick("name"),
+    ("NODE", where),
+    *pick("action"),
+    ("VERSION", lambda row: row.get("from") or row.get("to")),
+    *pick("why", "waiting"),
+]
 TOKENS: Final[Columns] = [
     *pick("id", "name", "role"),
     ("SITES", sites_of),

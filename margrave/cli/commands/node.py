@@ -10,6 +10,7 @@ from urllib.parse import quote
 import click
 
 from margrave.cli import resolve, tables, watching
+from margrave.cli.draining import confirm_drain
 from margrave.cli.exits import Exit
 from margrave.cli.options import calls, follows, in_site, labels, naming
 from margrave.cli.paths import at
@@ -76,9 +77,9 @@ def _draw(out: Output, found: Any) -> None:
 @shows
 @calls
 def drain(api: Api, out: Output, node: str, site: str | None, yes: bool) -> None:
-    """Move or stop what runs there, and place nothing on it."""
+    """Move or stop what runs there, and place nothing on it; what that would be is shown first."""
     found = resolve.node(api, node, site)
-    confirm(f"Drain {found['site']}/{found['name']}?", yes=yes)
+    confirm_drain(api, out, str(found["site"]), str(found["name"]), yes=yes)
     _drained(api, out, found, "drain", "is being drained")
 
 

@@ -8,6 +8,7 @@ import click
 
 from margrave.cli import tables, watching
 from margrave.cli.commands.site_token import token
+from margrave.cli.draining import confirm_drain
 from margrave.cli.options import calls, follows, labels, naming
 from margrave.cli.paths import at
 from margrave.terminal.asking import asks, confirm
@@ -130,8 +131,8 @@ def resume(api: Api, out: Output, site: str) -> None:
 @shows
 @calls
 def drain(api: Api, out: Output, site: str, yes: bool) -> None:
-    """Stop what runs at the site, and place nothing there until it is undrained."""
-    confirm(f"Drain all of {site}?", yes=yes)
+    """Stop what runs at the site, and place nothing there; what that would be is shown first."""
+    confirm_drain(api, out, site, yes=yes)
     out.done(f"{site} is being drained", api.post(at("sites", site, "drain"), {}))
 
 
