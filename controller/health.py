@@ -52,6 +52,7 @@ def checks(parts: Parts) -> list[Check]:
         Check("events", parts.broker.problem(), needed=True),
         Check("git", _told(lambda: _repository(parts)), needed=True),
         Check("remote", parts.publisher.problem, needed=False),
+        Check("reading", parts.publisher.unread, needed=False),
         Check("history", _told(lambda: _history(parts)), needed=False),
         Check("sources", _told(lambda: _sources(parts)), needed=False),
         Check("disk", _disk(free, parts), needed=free < FULL),

@@ -51,6 +51,6 @@ def misplaced(document: Deployment, site: str, stem: str) -> Iterator[Wrong]:
     if stem.lower() != document.id.lower() or not is_uuid(stem):
         yield ("id",), f"the file is not called {document.id}.yaml", "rename the file"
     named, _, node = document.device_id.partition("/")
-    if named != site or not node or "/" in node:
+    if named != site or not (node == "*" or is_label(node)):
         words = f"{document.device_id} is no place at the site {site}"
         yield ("metadata", "deviceId"), words, f"write {site}/* or {site}/<node>"

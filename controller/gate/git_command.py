@@ -8,6 +8,7 @@ import subprocess
 from typing import TYPE_CHECKING, BinaryIO, Final, Self
 
 from margrave import git_words
+from margrave.digest import File
 from margrave.errors import MargraveError, Unreachable
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 BRANCH: Final = "refs/heads/main"
 SECONDS: Final = 120
+EXECUTABLE: Final = "100755"
+FILES: Final = ("100644", EXECUTABLE)  # modes of what is no link and no submodule
 # Configuration by environment stands above every file, and no argument list shows it.
 _FIXED: Final = {
     "safe.directory": "*",  # the folder is the controller's, whoever owns what is mounted there
@@ -120,6 +123,20 @@ class GitCommand:
         output = self("cat-file", "--batch", "--buffer", stdin=asked, extra=extra)
         return dict(zip(wanted, _blobs(output), strict=True))
 
+    def files(
+        self, commit: str, folder: str, extra: Mapping[str, str] | None = None
+    ) -> dict[str, File]:
+        """A folder's files at a commit by their path in it, links left out; empty without one."""
+        listed = self("ls-tree", "-r", "-z", "--full-tree", commit, "--", folder, extra=extra)
+        lines = [line.partition("\t") for line in texts(listed)]
+        entries = {path: about.split() for about, _, path in lines}
+        files = {path: one for path, one in entries.items() if one[0] in FILES}
+        blobs = self.blobs({one[2] for one in files.values()}, extra)
+        return {
+            path.removeprefix(f"{folder}/"): File(blobs[one[2]] or b"", one[0] == EXECUTABLE)
+            for path, one in files.items()
+        }
+
     def holds(self, *arguments: str) -> bool:
         """Whether Git says yes (status 0)."""
         try:
@@ -129,6 +146,11 @@ class GitCommand:
         except GitFailed:
             return False
         return True
+
+
+def texts(listed: bytes) -> list[str]:
+    """What Git lists with -z."""
+    return [one for one in listed.decode("utf-8", "surrogateescape").split("\0") if one]
 
 
 def _in_memory(parts: Iterable[bytes]) -> BinaryIO:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from controller.gate import checking
-from controller.gate.git_command import GitCommand, GitFailed
+from controller.gate.git_command import FILES, GitCommand, GitFailed, texts
 from controller.gate.shelf import FOLDER, Shelf
-from margrave.digest import File
 from margrave.findings import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-_FILES: Final = ("100644", "100755")
+SITES: Final = "MARGRAVE_SITES"  # the variable that tells the hook whose push it is
+_ROOTS: Final = ("deployments", "sites", "secrets", "components")
+_MAIN: Final = "refs/heads/main"
+# Who made a commit is shown to people: a name that does something to a screen is none.
+_TOLD: Final = "--format=%H %an%cn%(trailers:key=Margrave-Actor)%(trailers:key=Margrave-Request)"
+_CONTROL: Final = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]")  # a trailer ends with a new line
 _QUARANTINE: Final = (
     "GIT_QUARANTINE_PATH",
     "GIT_OBJECT_DIRECTORY",
@@ -29,67 +34,83 @@ class Pushed:
         self._git = GitCommand(Path(folder).resolve())
         self._extra = {name: environ[name] for name in _QUARANTINE if name in environ}
         self._shelf = Shelf(Path(environ[FOLDER])) if FOLDER in environ else None
+        self._sites = frozenset(environ[SITES].split(",")) if SITES in environ else None
 
     def findings(self, old: str | None, new: str) -> list[Finding]:
         """What refuses the new head; files that the push leaves alone are not looked at."""
         if old is not None and self._run("merge-base", old, new).strip() != old.encode():
             cure = "fetch, rebase and push again"
-            return [Finding("", "main only moves forward", cure, file="refs/heads/main")]
-        entries = self._entries(old, new)
-        found = [self._unfit(path, mode) for path, (mode, _) in entries.items()]
-        findings = [one for one in found if one is not None]
+            return [Finding("", "main only moves forward", cure, file=_MAIN)]
+        touched = self._touched(old, new)
+        entries = {path: (mode, blob) for path, (mode, blob) in touched.items() if blob}
+        findings = [*self._signed(old, new), *self._foreign(touched)]
+        findings += [self._unfit(path) for path, (mode, _) in entries.items() if mode not in FILES]
         sources: dict[str, str] = {}
         blobs = self._git.blobs({blob for _, blob in entries.values()}, self._extra)
         for path, (mode, blob) in entries.items():
             data = blobs.get(blob)
-            if mode in _FILES and data is not None:
+            if mode in FILES and data is not None:
                 findings += checking.check_file(path, data, self._shelf)
                 if path.startswith("deployments/"):
                     sources |= {one.decode(): path for one in checking.SOURCE.findall(data)}
-        touched = {_folder(path) for path in entries if path.startswith("components/")}
-        sources |= self._orphaned(old, new)
-        findings += self._components(new, sources, touched)
+        written = {_folder(path) for path in entries if path.startswith("components/")}
+        gone = {path for path in touched.keys() - entries if path.startswith("components/")}
+        sources |= self._orphaned({_folder(path) for path in gone}, new)
+        findings += self._components(new, sources, written)
         return sorted(findings, key=lambda one: one.order)
 
-    def _entries(self, old: str | None, new: str) -> dict[str, tuple[str, str]]:
-        """Paths that the push writes, each with its mode and blob."""
-        roots = ("deployments", "sites", "components")
+    def _touched(self, old: str | None, new: str) -> dict[str, tuple[str, str]]:
+        """Paths that the push writes or takes away, with mode and blob; none where it is gone."""
         if old is None:
-            listed = self._run("ls-tree", "-r", "-z", "--full-tree", new, "--", *roots)
-            pairs = [line.partition("\t") for line in _texts(listed)]
+            listed = self._run("ls-tree", "-r", "-z", "--full-tree", new, "--", *_ROOTS)
+            pairs = [line.partition("\t") for line in texts(listed)]
             return {path: (about.split()[0], about.split()[2]) for about, _, path in pairs}
-        listed = self._run("diff-tree", "-r", "-z", "--no-renames", old, new, "--", *roots)
-        texts = _texts(listed)
+        listed = self._run("diff-tree", "-r", "-z", "--no-renames", old, new, "--", *_ROOTS)
+        told = texts(listed)
         found = {}
-        for about, path in zip(texts[::2], texts[1::2], strict=True):
+        for about, path in zip(told[::2], told[1::2], strict=True):
             _, mode, _, blob, status = about.split()
-            if status != "D":
-                found[path] = (mode, blob)
+            found[path] = (mode, "" if status == "D" else blob)
         return found
 
-    def _orphaned(self, old: str | None, new: str) -> dict[str, str]:
-        """Components that the push takes away, with a document that still names each."""
-        if old is None:
-            return {}
-        listed = self._run(
-            "diff-tree", "-r", "-z", "--no-renames", "--name-only", "--diff-filter=D",
-            old, new, "--", "components",
-        )  # fmt: skip
+    def _signed(self, old: str | None, new: str) -> list[Finding]:
+        """Commits whose author cannot be shown to anybody as he is."""
+        log = texts(self._run("log", "-z", _TOLD, f"{old}..{new}" if old else new, "--"))
+        words = "holds a control character in a person's name or in a trailer of ours"
+        cure = "git commit --amend --reset-author, with a user.name that can be read"
+        return [
+            Finding("", f"commit {commit[:12]} {words}", cure, file=_MAIN)
+            for commit, _, names in (one.partition(" ") for one in log)
+            if _CONTROL.search(names)
+        ]
+
+    def _foreign(self, touched: Iterable[str]) -> list[Finding]:
+        """Paths of sites that a token which is limited to some does not have."""
+        if self._sites is None:
+            return []
+        foreign = {path: checking.site_of(path) for path in touched}
+        cure = f"leave it as it was; the token is for {', '.join(sorted(self._sites)) or 'no site'}"
+        return [
+            Finding("", f"is of the site {site}, which is not yours", cure, "forbidden", file=path)
+            for path, site in foreign.items()
+            if site is not None and site not in self._sites
+        ]
+
+    def _orphaned(self, gone: Iterable[str], new: str) -> dict[str, str]:
+        """Components that the push takes from, with a document that still names each."""
         found = {}
-        for source in {_folder(path) for path in _texts(listed)}:
+        for source in gone:
             try:
                 named = self._run("grep", "-l", "-z", "-F", "-e", source, new, "--", "deployments")
             except GitFailed as error:
                 if error.words:
                     raise
                 continue  # grep says with its status alone that nothing names it
-            found[source] = _texts(named)[0].partition(":")[2]
+            found[source] = texts(named)[0].partition(":")[2]
         return found
 
-    def _unfit(self, path: str, mode: str) -> Finding | None:
-        if mode not in _FILES:
-            return Finding("", "is a link or a submodule", "put the file itself here", file=path)
-        return None
+    def _unfit(self, path: str) -> Finding:
+        return Finding("", "is a link or a submodule", "put the file itself here", file=path)
 
     def _components(
         self, new: str, sources: Mapping[str, str], touched: Iterable[str]
@@ -97,7 +118,7 @@ class Pushed:
         """Components that documents name must be there, and hold what their name says."""
         findings = []
         for source in sorted({*sources, *touched}):
-            files = self._git_folder(new, source)
+            files = self._git.files(new, source, self._extra)
             file = sources.get(source, source)
             if not files and source in sources:
                 words = f"names {source}, which is not in the repository"
@@ -109,17 +130,6 @@ class Pushed:
                     findings.append(Finding("", wrong, cure, file=source))
         return findings
 
-    def _git_folder(self, commit: str, folder: str) -> dict[str, File]:
-        listed = self._run("ls-tree", "-r", "-z", "--full-tree", commit, "--", folder)
-        lines = [line.partition("\t") for line in _texts(listed)]
-        entries = {path: about.split() for about, _, path in lines}
-        files = {path: one for path, one in entries.items() if one[0] in _FILES}
-        blobs = self._git.blobs({one[2] for one in files.values()}, self._extra)
-        return {
-            path.removeprefix(f"{folder}/"): File(blobs[one[2]] or b"", one[0] == "100755")
-            for path, one in files.items()
-        }
-
     def _run(self, *arguments: str) -> bytes:
         return self._git(*arguments, extra=self._extra)
 
@@ -127,7 +137,3 @@ class Pushed:
 def _folder(path: str) -> str:
     """The component that a path is in."""
     return "/".join(path.split("/")[:2])
-
-
-def _texts(listed: bytes) -> list[str]:
-    return [one for one in listed.decode("utf-8", "surrogateescape").split("\0") if one]

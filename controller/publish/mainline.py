@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from controller.publish.building import begun
 from controller.publish.reader import Fresh, Reader
 from controller.publish.trunk import Trunk
-from margrave.errors import Unreachable
+from margrave.errors import MargraveError, Unreachable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
 
     from controller.publish.proposals import Files
     from controller.publish.repository import Repository
+    from controller.publish.said import Values
     from controller.store import Store
+
+LOG = logging.getLogger(__name__)
 
 T = TypeVar("T")
 # Each lost push means that somebody else's came through; a hundred in a row is no accident, and
@@ -41,6 +45,7 @@ class Mainline:
         self._trunk = Trunk(store, repository, clock)
         self._commits = 0
         self.problem = ""  # why Git could not be reached the last time; empty when it could
+        self.unread = ""  # why what stands there could not be read, or packed; empty when it could
 
     def look(self) -> str | None:
         """The head to build on."""
@@ -56,11 +61,19 @@ class Mainline:
         self.problem = ""
         return found
 
-    def follow(self, head: str | None) -> None:
-        """Stand by a head that was found, and read it."""
-        if head is not None:
-            self._repository.adopt(head)
-        self._reader.follow(head)
+    def follow(
+        self, head: str | None, fresh: Fresh | None = None, values: Values | None = None
+    ) -> None:
+        """Stand by a head that was found, and read it; `unread` says why that did not go."""
+        try:
+            if head is not None:
+                self._repository.adopt(head)
+            self._reader.follow(head, fresh, values)
+        except Exception as error:
+            what = str(error) if isinstance(error, MargraveError) else f"a defect: {error!r}"
+            self.unread = f"{head or 'main'} cannot be read: {what}"
+            raise
+        self.unread = ""
 
     def commit(self, files: Files) -> str | None:
         """Apply to the head as it is, again after each lost push; None when nothing changes."""
@@ -68,18 +81,33 @@ class Mainline:
             head = self.look()
             changes, note = files(head)
             if not changes:
-                self.follow(head)
+                self.settle(head)
                 return None
             with begun(self._repository.git, head, changes, note, self._key) as finish:
                 values = self._reader.ahead(head, changes)  # Git needs as long for its part
                 new = finish()
             if self.reached(lambda: self._repository.advance(head, new)):  # noqa: B023 - at once
-                self._reader.follow(new, Fresh.made(head, new, changes, note), values)
+                self.settle(new, Fresh.made(head, new, changes, note), values)
                 self._tidy()
                 return new
         raise Unreachable("others push to the branch without a pause", "it is tried again")
 
+    def settle(
+        self, head: str | None, fresh: Fresh | None = None, values: Values | None = None
+    ) -> None:
+        """Follow a head that holds what was asked for: that stays so when it cannot be read now.
+        The next look reads it, and `unread` is told until then."""
+        try:
+            self.follow(head, fresh, values)
+        except Exception:
+            LOG.exception("%s stands in Git, and is read with the next look", head)
+
     def _tidy(self) -> None:
         self._commits += 1
-        if self._commits % TIDY_EVERY == 0:
+        if self._commits % TIDY_EVERY:
+            return
+        try:
             self._repository.tidy()
+        except MargraveError as error:  # only room is lost, until the next time
+            LOG.warning("the repository is not packed: %s", error)
+            self.unread = f"the repository is not packed: {error}"

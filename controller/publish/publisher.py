@@ -73,13 +73,14 @@ class Publisher:
         """Why Git could not be reached the last time; empty when it could."""
         return self._main.problem
 
+    @property
+    def unread(self) -> str:
+        """Why what stands in Git could not be read the last time; empty when it could."""
+        return self._main.unread
+
     def wake(self) -> None:
         """Something was queued or pushed: look now."""
         self._woken.set()
-
-    def head(self) -> str | None:
-        """The head as it is known here."""
-        return self._repository.head()
 
     def run(self, stop: threading.Event) -> None:
         """Work until told to stop; `wake` after setting the event ends the wait."""
@@ -91,7 +92,7 @@ class Publisher:
                 if woken or (self._clock() - looked).total_seconds() >= poll:
                     looked = self._clock()
                     self.refresh()
-                self.publish_all()
+                self.publish_all(stop)
             except MargraveError as error:
                 LOG.warning("publishing pauses: %s", error)
             except Exception:  # a defect must not end the thread that all work goes through
@@ -119,9 +120,9 @@ class Publisher:
                 self._proposals.settle(head, there, self._files)
             return head
 
-    def publish_all(self) -> None:
-        """Work the queue off, as far as remotes and registries answer."""
-        while self.publish_next():
+    def publish_all(self, stop: threading.Event | None = None) -> None:
+        """Work the queue off, as far as remotes and registries answer, or until told to stop."""
+        while not (stop and stop.is_set()) and self.publish_next():
             pass
 
     def publish_next(self) -> bool:
@@ -251,7 +252,7 @@ class Publisher:
     def _already(self, request: str) -> str | None:
         """The commit of a request that was tried before: the push may have come through."""
         head = self._main.look()
-        self._main.follow(head)
+        self._main.settle(head)
         return self._repository.commit_of_request(request, head) if head else None
 
     def _ended(self, request: str, state: RequestState, error: MargraveError) -> None:

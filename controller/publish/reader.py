@@ -9,15 +9,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 from controller.gate import checking
 from controller.gate.checking import SOURCE
-from controller.publish.repository import ROOTS, Touch
+from controller.publish.repository import ROOTS
 from controller.publish.said import Values, site_values
 from controller.publish.shelving import Descriptions
+from controller.publish.touches import Touch
 from controller.store import documents as rows
 from controller.store import taking
 from controller.store.documents import Told
+from controller.store.outages import Unfit
 from controller.store.taking import Document
 from margrave.chart_files import VALUES
 from margrave.errors import DocumentError
+from margrave.findings import Finding
+from margrave.names import is_uuid
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -52,7 +56,7 @@ class Fresh:
         """Of a commit that the controller made from these files."""
         trailers = note.trailers or {}
         actor = trailers.get("Margrave-Actor") or note.actor
-        touch = Touch(commit, actor, note.at, trailers.get("Margrave-Request"))
+        touch = Touch.of(commit, actor, trailers.get("Margrave-Request", ""))
         contents = {
             path: file.data if file else None
             for path, file in files.items()
@@ -102,23 +106,47 @@ class Reader:
         ordered = sorted(fresh.contents)
         for begin in range(0, len(ordered), CHUNK):
             some = ordered[begin : begin + CHUNK]
-            with self._store.write() as session:
-                page = Page(session, values, self._clock())
+            try:
+                self._take(some, fresh, values, head)
+            except Unfit:  # of one of them: the others are not to wait for it
                 for path in some:
-                    told = self._told(fresh.touches.get(path), head)
-                    page.add(path, fresh.contents[path], told)
-                page.write()
+                    self._take_alone(path, fresh, values, head)
         with self._store.write() as session:
             taking.wanted_commits(session, _newest(sites, fresh.touches, head), self._clock())
             rows.note_head(session, head)
         return frozenset(sites)
+
+    def _take(self, paths: Iterable[str], fresh: Fresh, values: Values, head: str) -> None:
+        with self._store.write() as session:
+            page = Page(session, values, self._clock())
+            for path in paths:
+                page.add(path, fresh.contents[path], self._told(fresh.touches.get(path), head))
+            page.write()
+
+    def _take_alone(self, path: str, fresh: Fresh, values: Values, head: str) -> None:
+        """A file by itself; one that the database has no room for is shown with that finding."""
+        try:
+            self._take([path], fresh, values, head)
+        except Unfit as error:
+            LOG.warning("%s at %s: %s", path, head[:12], error)
+            with self._store.write() as session:
+                page = Page(session, values, self._clock())
+                told = self._told(fresh.touches.get(path), head)
+                page.refuse(path, [Finding("", error.message, error.cure, file=path)], told)
+                page.write()
 
     def _read(self, known: str | None, head: str) -> Fresh:
         """What changed since the head that is known, by whoever."""
         if known is not None and not self._repository.has(known):
             known = None  # history was rewritten and the old commit collected: read it all
         contents = self._repository.read_paths(head, self._paths(known, head))
-        return Fresh(known, contents, self._repository.touches(known, head))
+        touches = self._repository.touches(known, head)
+        named = {path: legible(path) for path in {*contents, *touches}}
+        return Fresh(
+            known,
+            {named[path]: data for path, data in contents.items()},
+            {named[path]: touch for path, touch in touches.items()},
+        )
 
     def _told(self, touch: Touch | None, head: str) -> Told:
         at = self._clock()
@@ -187,12 +215,19 @@ class Page:
                 self._findings[path] = (place.site, values["findings"])
             self._documents.append(Document(place.deployment, place.site, values, told))
         except DocumentError as error:
-            findings = [finding.as_dict() for finding in error.findings]
-            self._findings[path] = (place.site, findings)
             LOG.warning("%s at %s: %s", path, told.commit[:12], error)
-            rows.ensure_site(self._session, place.site, told.at)
-            if place.deployment:
-                rows.broken(self._session, place.deployment, place.site, findings, told.at)
+            self.refuse(path, error.findings, told)
+
+    def refuse(self, path: str, wrong: Iterable[Finding], told: Told) -> None:
+        """A file that is not taken: why is shown, and what was wanted before stays."""
+        place = checking.place_of(path)
+        if place is None:
+            return
+        findings = [finding.as_dict() for finding in wrong]
+        self._findings[path] = (place.site, findings)
+        rows.ensure_site(self._session, place.site, told.at)
+        if is_uuid(place.deployment):
+            rows.broken(self._session, place.deployment, place.site, findings, told.at)
 
     def write(self) -> None:
         """Take it all."""
@@ -201,6 +236,11 @@ class Page:
         for path, (site, findings) in self._findings.items():
             if findings or site in shown:
                 rows.site_findings(self._session, site, path, findings)
+
+
+def legible(path: str) -> str:
+    """A path as text, whatever bytes somebody named a file with; no document has such a path."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def _newest(sites: Iterable[str], touches: Mapping[str, Touch], head: str) -> dict[str, str]:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import re
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from controller.gate.git_command import BRANCH, GitCommand, GitFailed
 from controller.publish.building import NAME, Note, build
 from controller.publish.remote import Remote
-from margrave.digest import File
+from controller.publish.touches import FORM, Touch, read_log
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from controller.settings import ControllerSettings
+    from margrave.digest import File
 
 ROOTS: Final = ("deployments", "sites", "secrets")
 LOCK_SECONDS: Final = 5
@@ -29,16 +28,6 @@ _HOOK: Final = """#!/bin/sh
 : "${MARGRAVE_PYTHON:?push over the controller\'s HTTP address}"
 exec "$MARGRAVE_PYTHON" -m controller.gate.pre_receive
 """
-
-
-@dataclass(frozen=True)
-class Touch:
-    """The commit that last changed a path."""
-
-    commit: str
-    author: str
-    at: datetime
-    request: str | None
 
 
 class Repository:
@@ -102,13 +91,11 @@ class Repository:
         return found or None
 
     def advance(self, old: str | None, new: str) -> bool:
-        """Make a commit the head if the head is still the old one; False when it is not."""
-        if self._remote is None:
-            return self._moved(old, new)
-        if not self._remote.push(new):
-            return False
-        self.adopt(new)
-        return True
+        """Make a commit the head if the head is still the old one; False when it is not.
+
+        Of a repository elsewhere it is not yet taken here: `adopt` does that.
+        """
+        return self._remote.push(new) if self._remote else self._moved(old, new)
 
     def proposals(self) -> dict[str, str]:
         """Branches that wait to be merged, each with its head; none in its own repository."""
@@ -169,20 +156,11 @@ class Repository:
     def touches(self, old: str | None, new: str) -> dict[str, Touch]:
         """For each path below the sites' folders, the commit after `old` that last changed it."""
         span = f"{old}..{new}" if old else new
-        form = "--format=%x01%H%x02%an%x02%cI%x02%(trailers:unfold)%x02"
-        log = self.git.text(
-            "log", "-m", "--first-parent", "--no-renames", "--name-only", form, span, "--", *ROOTS
-        )
-        found: dict[str, Touch] = {}
-        for entry in log.split("\x01")[1:]:
-            commit, author, at, trailers, names = entry.split("\x02", 4)
-            actor = _trailer(trailers, "Margrave-Actor") or author
-            request = _trailer(trailers, "Margrave-Request")
-            touch = Touch(commit, actor, datetime.fromisoformat(at), request)
-            for name in names.split("\n"):
-                if name:
-                    found.setdefault(name, touch)
-        return found
+        log = self.git(
+            "log", "-z", "-m", "--first-parent", "--no-renames", "--name-only", FORM, span,
+            "--", *ROOTS,
+        )  # fmt: skip
+        return read_log(log)
 
     def versions(self, commit: str, path: str) -> Iterator[tuple[str, bytes]]:
         """A file's earlier contents, newest first, each with the commit that wrote it."""
@@ -194,17 +172,7 @@ class Repository:
 
     def folder_at(self, commit: str, folder: str) -> dict[str, File]:
         """A folder's files at a commit; empty when it is not there."""
-        if not self.has(commit):
-            return {}
-        listed = self.git("ls-tree", "-r", "-z", "--full-tree", commit, "--", folder).decode()
-        lines = [line.partition("\t") for line in listed.split("\0") if line]
-        entries = {path: about.split() for about, _, path in lines}
-        blobs = self.read_many({about[2] for about in entries.values()})
-        return {
-            path.removeprefix(f"{folder}/"): File(blobs[about[2]] or b"", about[0] == "100755")
-            for path, about in entries.items()
-            if about[1] == "blob" and about[0] != "120000"
-        }
+        return self.git.files(commit, folder) if self.has(commit) else {}
 
     def naming(self, commit: str, text: str) -> set[str]:
         """Deployment documents that hold a text."""
@@ -249,8 +217,3 @@ class Repository:
         listed = self.git.text("for-each-ref", "--format=delete %(refname)", "refs/margrave")
         if listed:
             self.git("update-ref", "--stdin", stdin=f"{listed}\n".encode())
-
-
-def _trailer(text: str, name: str) -> str | None:
-    found = re.search(rf"^{name}: (.+)$", text, re.MULTILINE)
-    return found[1].strip() if found else None

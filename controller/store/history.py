@@ -75,12 +75,6 @@ def irregular(session: Session) -> int:
     return totals.of(session, Counted.IRREGULAR).get("", 0)
 
 
-def versions(session: Session, key: int) -> dict[str, str | None]:
-    """Revisions that a deployment has had, and the version of each."""
-    query = select(History.revision, History.version).where(History.deployment == key).distinct()
-    return {row.revision: row.version for row in session.execute(query) if row.revision}
-
-
 def shape(row: History, deployment_id: str) -> dict[str, Any]:
     """The resource of the API."""
     return {

@@ -1,4 +1,4 @@
-"""The one door for what a database says when it cannot: gone, busy, or its disk full."""
+"""The one door for what a database says when it cannot: gone, busy, full, or a value too long."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import logging
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import DataError, InterfaceError, OperationalError
 
-from margrave.errors import Unreachable
+from margrave.errors import Refused, Unreachable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,12 +22,19 @@ _FULL: Final = ("database or disk is full", "disk I/O error")
 _DEFECTS: Final = ("no such table", "no such column", "syntax error")
 
 
+class Unfit(Refused):
+    """A value that the database does not take: too long, or of characters that it has not."""
+
+
 @contextmanager
 def told() -> Iterator[None]:
-    """Outages inside are Unreachable, so whoever asked is told to come again; nothing is kept of
-    the transaction."""
+    """Outages inside are Unreachable, so whoever asked is told to come again; a value that does not
+    fit is Unfit. Nothing is kept of the transaction."""
     try:
         yield
+    except (DataError, UnicodeEncodeError) as error:
+        words = str(error.orig if isinstance(error, DataError) else error).strip()
+        raise Unfit(f"the database does not take it: {words}", "write it shorter") from error
     except (OperationalError, InterfaceError) as error:
         words = str(error.orig)
         if any(one in words for one in _DEFECTS):

@@ -57,16 +57,6 @@ def stand(session: Session, key: int, node: str) -> Stand | None:
     return Stand(row.incarnation, row.state) if row else None
 
 
-def running(session: Session, key: int, node: str) -> str | None:
-    """The revision that runs on a node, as far as it was told."""
-    return session.scalar(
-        select(Placement.revision)
-        .where(Placement.deployment == key, Placement.node == node)
-        .order_by(Placement.incarnation.desc())
-        .limit(1)
-    )
-
-
 def standing(session: Session, site: str) -> dict[tuple[str, str], Stand]:
     """All placements of a site that are not DELETED, by deployment id and node."""
     query = (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field
 
-from margrave.documents._fields import Cron, Duration, Label, TimeZone, WindowDuration
+from margrave.documents._fields import Cron, Duration, Label, Tag, TimeZone, WindowDuration
 from margrave.documents._reading import Part
 from margrave.error_classes import ErrorClass
 
@@ -115,7 +115,7 @@ class Extensions(Part):
 
     model_config = ConfigDict(json_schema_extra=_URGENT_SHOWN)
 
-    version: str | None = None
+    version: Tag | None = None
     placement: Placement = Field(default_factory=lambda: _PLACEMENT)
     strategy: Strategy = Field(default_factory=lambda: _STRATEGY)
     failure: Failure = Field(default_factory=lambda: _FAILURE)

@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from controller.store import deployments, events
 from controller.store.freshness import Moment
+from controller.store.models import Request
+from controller.store.words import RequestState
 from margrave import yaml_text
 from margrave.documents.deployment import read_deployment
 from tests.support.registry import FakeRegistry
@@ -206,16 +209,9 @@ def test_missing_image_fails_the_request(works: Works, registry: FakeRegistry) -
 def test_killed_between_commit_and_row(works: Works) -> None:
     """A request whose commit came through before the process died is not published twice."""
     answer = works.create("harbor")
-    from controller.store import requests
-    from controller.store.words import RequestState
-
     works.publisher.publish_all()
     head = works.repository.head()
     with works.store.write() as session:
-        from sqlalchemy import update
-
-        from controller.store.models import Request
-
         session.execute(update(Request).values(state=RequestState.PUBLISHING, commit=None))
     works.store.close()
     works.start()
@@ -223,7 +219,6 @@ def test_killed_between_commit_and_row(works: Works) -> None:
     works.publisher.publish_all()
     assert works.repository.head() == head
     assert works.request(answer)["commit"] == head
-    assert requests is not None
 
 
 def _unhooked(folder: Path) -> str:
