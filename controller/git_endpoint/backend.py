@@ -11,11 +11,14 @@ from typing import IO, TYPE_CHECKING, Final
 from flask import Response, request
 
 from controller.gate.git_command import environment
+from controller.gate.pushed import SITES
 from controller.gate.shelf import FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from controller.access.identity import Identity
 
 LOG = logging.getLogger(__name__)
 
@@ -26,7 +29,7 @@ HEADERS_LIMIT: Final = 64 * 1024
 def run(
     repository: Path,
     path: str,
-    actor: str,
+    who: Identity,
     done: Callable[[], object] | None = None,
     shelf: Path | None = None,
 ) -> Response:
@@ -37,7 +40,7 @@ def run(
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env=_environment(repository, path, actor, shelf),
+        env=_environment(repository, path, who, shelf),
     )
     assert process.stdin is not None
     assert process.stdout is not None
@@ -51,7 +54,7 @@ def run(
     return Response(body, status=status, headers=headers, direct_passthrough=True)
 
 
-def _environment(repository: Path, path: str, actor: str, shelf: Path | None) -> dict[str, str]:
+def _environment(repository: Path, path: str, who: Identity, shelf: Path | None) -> dict[str, str]:
     settings = {"core.hooksPath": str(repository / "hooks")}
     found = {
         **environment(settings),
@@ -61,7 +64,7 @@ def _environment(repository: Path, path: str, actor: str, shelf: Path | None) ->
         "REQUEST_METHOD": request.method,
         "QUERY_STRING": request.query_string.decode("latin-1"),
         "CONTENT_TYPE": request.headers.get("Content-Type", ""),
-        "REMOTE_USER": actor or "unknown",
+        "REMOTE_USER": who.actor or "unknown",
         "REMOTE_ADDR": request.remote_addr or "",
         "SERVER_PROTOCOL": "HTTP/1.1",
         "MARGRAVE_PYTHON": sys.executable,
@@ -69,6 +72,8 @@ def _environment(repository: Path, path: str, actor: str, shelf: Path | None) ->
     }
     if shelf is not None:
         found[FOLDER] = str(shelf)
+    if who.sites is not None:
+        found[SITES] = ",".join(sorted(who.sites))
     if request.content_length is not None:
         found["CONTENT_LENGTH"] = str(request.content_length)
     for header, name in (

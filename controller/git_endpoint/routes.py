@@ -37,7 +37,9 @@ def blueprint(
             return _told(403, "only smart HTTP is served here: use git 1.6.6 or newer")
         who = _asker(admit)
         refusal = _refusal(repository, who, service)
-        return refusal or run(repository, "/info/refs", _name(who))
+        if refusal or who is None:
+            return refusal or _unknown()
+        return run(repository, "/info/refs", who)
 
     @made.post(f"{PREFIX}/<service>")
     def serve(service: str) -> Response:
@@ -50,8 +52,8 @@ def blueprint(
         # A pack is as large as it is: it is streamed to Git, which has its own limits.
         request.max_content_length = None
         if service == FETCH:
-            return run(repository, f"/{service}", _name(who))
-        return run(repository, f"/{service}", _name(who), lambda: pushed(who), shelve())
+            return run(repository, f"/{service}", who)
+        return run(repository, f"/{service}", who, lambda: pushed(who), shelve())
 
     return made
 
@@ -72,10 +74,6 @@ def _refusal(repository: Path, who: Identity | None, service: str) -> Response |
     if service == PUSH and not who.may(Role.OPERATOR):
         return _told(403, "pushing takes an operator's token")
     return None
-
-
-def _name(who: Identity | None) -> str:
-    return who.actor if who else ""
 
 
 def _unknown() -> Response:

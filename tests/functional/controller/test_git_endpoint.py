@@ -22,6 +22,7 @@ from tests.support.works import Works, git
 
 WHO = {
     "grace-token": Identity("grace", Role.OPERATOR),
+    "hanna-token": Identity("hanna", Role.OPERATOR, frozenset({"harbor"})),
     "vera-token": Identity("vera", Role.VIEWER),
     "harbor-token": Identity("harbor", Role.SITE, frozenset({"harbor"})),
 }
@@ -223,3 +224,43 @@ def test_twenty_requests_beside_a_second_author(served: Served, tmp_path: Path) 
     assert pushed
     assert set(pushed) <= set(files)
     assert len([name for name in files if name.startswith("deployments/")]) == 40
+
+
+def test_a_name_that_does_things_to_a_screen_stays_outside(served: Served, tmp_path: Path) -> None:
+    """Commits whose author or trailers hold control characters are refused, with what helps."""
+    clone = served.clone(tmp_path / "clone")
+    for author, message in (("gr\x02ace", "Note"), ("grace", "Note\n\nMargrave-Actor: a\x1b[2J\n")):
+        (clone / "note.txt").write_text(author + message)
+        git(clone, "add", ".")
+        git(clone, "-c", f"user.name={author}", "commit", "-qm", message)
+        told = git(clone, "push", ok=False)
+        assert "holds a control character in a person's name or in a trailer of ours" in told
+        git(clone, "reset", "-q", "--hard", "origin/main")
+
+
+def test_a_token_of_some_sites_pushes_to_those_alone(served: Served, tmp_path: Path) -> None:
+    """An operator for one site changes it and what is no site's; whatever it writes, changes or
+    takes away of another one is refused, path by path."""
+    clone = served.clone(tmp_path / "clone", "hanna-token")
+    (clone / "sites" / "harbor.yaml").write_text("labels: {zone: north}\n")
+    (clone / "README").write_text("what stands here\n")
+    git(clone, "add", ".")
+    git(clone, "commit", "-qm", "Name its zone")
+    git(clone, "push", "-q")
+    assert served.repository.head() == git(clone, "rev-parse", "HEAD").strip()
+    secret = clone / "secrets" / "depot" / "words.age"
+    for path, change in (
+        ("sites/depot.yaml", lambda: (clone / "sites" / "depot.yaml").write_text("drain: true\n")),
+        ("sites/depot.yaml", (clone / "sites" / "depot.yaml").unlink),
+        ("sites/quay.yaml", lambda: (clone / "sites" / "quay.yaml").write_text("{}\n")),
+        ("secrets/depot/words.age", lambda: (secret.parent.mkdir(parents=True),
+                                             secret.write_text("sealed\n"))),
+    ):  # fmt: skip
+        change()
+        git(clone, "add", "-A")
+        git(clone, "commit", "-qm", "Elsewhere")
+        told = git(clone, "push", ok=False)
+        site = Path(path).stem if path.startswith("sites") else "depot"
+        assert f"{path}: is of the site {site}, which is not yours" in told
+        assert "the token is for harbor" in told
+        git(clone, "reset", "-q", "--hard", "origin/main")
