@@ -6,6 +6,7 @@ import gc
 import json
 import logging
 import os
+import ssl
 import sys
 import threading
 import time
@@ -194,7 +195,7 @@ def options(settings: ControllerSettings) -> dict[str, Any]:
     if tls.cert:
         found |= {"certfile": str(tls.cert), "keyfile": str(tls.key)}
     if tls.client_ca:
-        found |= {"ca_certs": str(tls.client_ca)}
+        found |= {"ca_certs": str(tls.client_ca), "cert_reqs": ssl.CERT_REQUIRED}
     return found
 
 

@@ -80,11 +80,15 @@ class Heartbeat(Section):
 
 
 def door_findings(bind: str, tls: Tls, *, insecure: bool, where: str) -> list[Finding]:
-    """What speaks against listening so: half a certificate, or a door left open."""
+    """What speaks against listening so: half a certificate, or a door that is open after all."""
     findings = []
     if bool(tls.cert) != bool(tls.key):
         words = "certificate and key belong together"
         findings.append(Finding("/http/tls", words, "name both", file=where))
+    if tls.client_ca and not tls.cert:
+        words = "without TLS nobody shows a certificate: everybody would be let in"
+        cure = "set http.tls.cert and key, or leave client_ca out"
+        findings.append(Finding("/http/tls/client_ca", words, cure, file=where))
     if not bind.startswith(LOOPBACK) and not tls.cert and not insecure:
         words = f"{bind} is not loopback and has no TLS"
         cure = "set http.tls.cert and key, or http.insecure = true in so many words"

@@ -6,9 +6,12 @@ import multiprocessing
 import os
 import signal
 import socket
-import time
-from collections.abc import Callable, Iterator
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -19,35 +22,25 @@ from controller.settings import ControllerSettings
 from controller.store import Store, access
 from controller.store.words import Role
 from tests.functional.controller.kit import NOON
+from tests.support.authority import Authority
+from tests.support.waiting import eventually
 
 TOKEN = {"Authorization": "Bearer viewer"}
 
 
-def _until(done: Callable[[], bool], seconds: float = 20) -> None:
-    deadline = time.monotonic() + seconds
-    waiting = multiprocessing.Event()
-    while not done():
-        assert time.monotonic() < deadline, "waited in vain"
-        waiting.wait(0.05)
-
-
-def _answers(url: str) -> bool:
-    try:
-        return httpx.get(url).status_code == 200
-    except httpx.TransportError:
-        return False
-
-
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[tuple[str, multiprocessing.Process]]:
-    """A controller in a process of its own, with room for two streams."""
+@contextmanager
+def serving(
+    folder: Path, database: str | None, trust: ssl.SSLContext | None = None, **http: Any
+) -> Iterator[tuple[str, SpawnProcess]]:
+    """A controller in a process of its own, with room for two streams; where it listens."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+        bind = f"127.0.0.1:{free.getsockname()[1]}"
     settings = ControllerSettings.model_validate(
         {
-            "state": {"dir": tmp_path / "state"},
-            "http": {"bind": f"127.0.0.1:{port}"},
+            "state": {"dir": folder / "state"},
+            "database": {"url": database},
+            "http": {"bind": bind, **http},
             "events": {"max_clients": 2},
         }
     )
@@ -67,13 +60,28 @@ def served(tmp_path: Path) -> Iterator[tuple[str, multiprocessing.Process]]:
     store.close()
     process = multiprocessing.get_context("spawn").Process(target=serve, args=(settings,))
     process.start()
-    url = f"http://127.0.0.1:{port}"
-    _until(lambda: _answers(f"{url}/readyz"))
-    yield url, process
-    if process.is_alive():
-        process.kill()
-    process.join()
-    process.close()
+    url = f"http{'s' if trust else ''}://{bind}"
+
+    def ready() -> bool:
+        try:
+            return httpx.get(f"{url}/readyz", verify=trust or True).status_code == 200
+        except httpx.TransportError:
+            return False
+
+    try:
+        eventually(ready, 30, "it is not ready")
+        yield url, process
+    finally:
+        if process.is_alive():
+            process.kill()
+        process.join()
+        process.close()
+
+
+@pytest.fixture
+def served(tmp_path: Path, database: str | None) -> Iterator[tuple[str, SpawnProcess]]:
+    with serving(tmp_path, database) as found:
+        yield found
 
 
 def test_it_serves_beside_full_streams_and_stops_gracefully(served):
@@ -93,6 +101,25 @@ def test_it_serves_beside_full_streams_and_stops_gracefully(served):
             assert b": open" in stream.read()
     process.join(20)
     assert process.exitcode == 0
+
+
+def test_with_a_client_ca_only_its_clients_come_in(tmp_path: Path):
+    """Over TLS with http.tls.client_ca: who shows no certificate, or one of somebody else's, gets
+    no answer to any request; who shows one of that authority is served."""
+    authority, other = Authority(tmp_path), Authority(tmp_path, "somebody-else")
+    cert, key = authority.pair("server")
+    known, foreign, nobody = (ssl.create_default_context(cafile=authority.ca) for _ in range(3))
+    known.load_cert_chain(*authority.pair("client"))
+    foreign.load_cert_chain(*other.pair("stranger"))
+    tls = {"cert": cert, "key": key, "client_ca": authority.ca}
+    with serving(tmp_path, None, known, tls=tls) as (url, _):
+        assert httpx.get(f"{url}/healthz", verify=known).json()["status"] == "ok"
+        for trust in (foreign, nobody):
+            with pytest.raises(httpx.TransportError):
+                httpx.get(f"{url}/healthz", verify=trust)
+        with pytest.raises(httpx.TransportError):
+            httpx.get(f"{url.replace('https', 'http')}/healthz")
+        assert httpx.get(f"{url}/healthz", verify=known).json()["status"] == "ok"
 
 
 def test_there_is_a_thread_for_each_stream_and_some_more(tmp_path: Path):

@@ -42,6 +42,7 @@ def test_environment_stands_above_the_file(tmp_path: Path) -> None:
         ('[http]\nbid = "x"\n[git]\nmode = "odd"\n', ["/git/mode", "/http/bid"]),
         ('[http]\nbind = "0.0.0.0:8800"\n', ["/http/bind"]),
         ('[http.tls]\ncert = "c"\n', ["/http/tls"]),
+        ('[http.tls]\nclient_ca = "c"\n', ["/http/tls/client_ca"]),
         ('[git]\nmode = "branch"\n', ["/git/mode"]),
         ('[git]\npoll_interval = "often"\n', ["/git/poll_interval"]),
     ],
