@@ -17,6 +17,7 @@ from controller.catalog import Catalog
 from controller.chores import Chores
 from controller.events.broker import Broker
 from controller.events.log import StoredEvents
+from controller.gate.git_command import BRANCH
 from controller.parts import Parts
 from controller.publish import Publisher, Repository, Sites
 from controller.publish.shelving import shelve
@@ -24,7 +25,7 @@ from controller.reports.heartbeat import Heartbeats
 from controller.reports.intake import Intake
 from controller.store import Store
 from margrave import durations
-from webhook import Push, door, names_one_of
+from webhook import Followed, Push, door, names_one_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,7 +85,7 @@ def create_app(parts: Parts, chores: Chores | None = None) -> Flask:
         git_endpoint.blueprint(
             parts.settings.repository,
             lambda token: guard.by_token(parts, token),
-            lambda _: parts.publisher.refresh(),
+            lambda _: parts.publisher.wake(),
             lambda: shelve(parts.store, parts.settings.state.dir / "git" / "shelf"),
         )
     )
@@ -118,14 +119,16 @@ def _hint_commands(broker: Broker, message: Message) -> None:
 
 def _webhook(parts: Parts, chores: Chores | None) -> Blueprint:
     def look(push: Push) -> None:
-        urls = parts.catalog.urls()
-        pushed = [name for name, url in urls.items() if names_one_of([push.repository], [url])]
+        """One push may move several branches: each source of the repository is read."""
+        places = parts.catalog.places()
+        pushed = [name for name, url, _ in places if names_one_of([push.repository], [url])]
         if chores is not None:
             chores.look(pushed)
 
-    def followed() -> list[str]:
+    def followed() -> list[Followed]:
         remote = parts.settings.git.remote
-        return [*([remote] if remote else []), *parts.catalog.urls().values()]
+        own = [Followed(remote, BRANCH)] if remote else []
+        return [*own, *(Followed(url, ref) for _, url, ref in parts.catalog.places())]
 
     count = measures.WEBHOOKS.add
-    return door(parts.settings.hooks.secrets, followed, "main", look, count=count)
+    return door(parts.settings.hooks.secrets, followed, look, count=count)

@@ -8,6 +8,7 @@ import time
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
+from controller.publish.publisher import SHARED_PAUSE
 from controller.reports.silence import Silence
 from controller.store import retention
 from controller.store.retention import Horizon
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 LOG = logging.getLogger(__name__)
 
 SILENCE_EVERY: Final = 2.0  # seconds: a third of the shortest period that anybody sets
+SOURCES_EVERY: Final = 30.0  # a tenth of the interval that is set unless somebody says else
 SWEEP_EVERY: Final = 3600.0
 STOP_WITHIN: Final = 20.0
 
@@ -44,7 +46,6 @@ class Chores:
         self._run("sources", self._sources)
         silence = Silence(parts.store, parts.moment)
         self._run("silence", lambda: self._every(SILENCE_EVERY, "silence", silence.look))
-
         self._run("retention", lambda: self._every(SWEEP_EVERY, "retention", self.sweep))
 
     def sweep(self) -> None:
@@ -71,8 +72,9 @@ class Chores:
         self._parts.broker.close()
 
     def look(self, sources: Iterable[str] = ()) -> None:
-        """A webhook came: look at Git and at the sources soon, at the named ones in any case."""
+        """A webhook came: look at Git soon, and at the named sources; a burst is one look."""
         self._pushed.update(sources)
+        self._parts.publisher.wake()
         self._look.set()
 
     def _run(self, name: str, target: Callable[[], None]) -> None:
@@ -85,21 +87,26 @@ class Chores:
             self._once(name, step)
 
     def _sources(self) -> None:
-        every = durations.seconds(self._parts.settings.git.poll_interval)
+        # Of what another controller was told nobody wakes this one.
+        longest = SHARED_PAUSE if self._parts.store.shared else SOURCES_EVERY
+        every = min(longest, durations.seconds(self._parts.settings.catalog.sync_interval))
         while not self._stop.is_set():
-            hinted = self._look.wait(every)
+            self._look.wait(every)
             self._look.clear()
-            if self._stop.is_set():
-                return
-            if hinted or self._parts.settings.git.remote:
-                self._once("git", self._parts.publisher.refresh)
-            if self._parts.store.leads():
+            if not self._stop.is_set():
                 self._once("sources", self._sync)
 
     def _sync(self) -> None:
+        """Whoever is told of a push writes it down; one controller reads for all."""
         pushed = {self._pushed.pop() for _ in range(len(self._pushed))}
-        self._parts.catalog.sync_each(sorted(pushed))
-        self._parts.catalog.sync_due()
+        if pushed:
+            try:
+                self._parts.catalog.ask(sorted(pushed))
+            except MargraveError:
+                self._pushed |= pushed  # the database is away: they are asked for when it is back
+                raise
+        if self._parts.store.leads():
+            self._parts.catalog.sync_due()
 
     def _once(self, name: str, step: Callable[[], object]) -> None:
         try:

@@ -89,8 +89,7 @@ def _history(parts: Parts) -> str:
 
 def _sources(parts: Parts) -> str:
     with parts.store.session() as session:
-        ill = [f"{row['name']}: {row['error']}" for _, row in catalog.sources(session)
-               if row["error"]]  # fmt: skip
+        ill = [f"{name}: {error}" for name, error in catalog.failing(session)]
     more = f"; and {len(ill) - MOST_NAMED} more" if len(ill) > MOST_NAMED else ""
     return "; ".join(ill[:MOST_NAMED]) + more
 

@@ -7,6 +7,6 @@ May use: flask, margrave. Never: Git, the database, the network, any other room.
 from webhook.deliveries import Deliveries, Taken
 from webhook.door import door
 from webhook.push import Push
-from webhook.repositories import names_one_of
+from webhook.repositories import Followed, names_one_of
 
-__all__ = ["Deliveries", "Push", "Taken", "door", "names_one_of"]
+__all__ = ["Deliveries", "Followed", "Push", "Taken", "door", "names_one_of"]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
+from urllib.parse import parse_qs
 
 from flask import Blueprint, Response, jsonify, request
 from werkzeug.exceptions import RequestEntityTooLarge
@@ -18,30 +19,25 @@ from webhook.deliveries import Deliveries
 from webhook.forges import FORGES, Delivery, Forge, Move
 from webhook.problem import Turned, answer
 from webhook.push import BRANCHES, Push
-from webhook.repositories import names_one_of
+from webhook.repositories import Followed, names_one_of
 
 LIMIT: Final = 1024 * 1024  # a push of a thousand commits stays below half of it
+FORM: Final = "application/x-www-form-urlencoded"
 _JSON: Final = "set the webhook's content type to application/json"
 
 
 @dataclass(frozen=True, slots=True)
 class _Door:
     secrets: Callable[[], Sequence[Secret]]
-    followed: Callable[[], Sequence[str]]
-    branch: str
+    followed: Callable[[], Sequence[Followed]]
     sink: Callable[[Push], None]
     now: Callable[[], float]
     deliveries: Deliveries
 
-    @property
-    def repositories(self) -> Sequence[str]:
-        """Those that are followed at this moment."""
-        return self.followed()
-
     def take(self, came: Delivery, forge: Forge | None) -> tuple[HTTPStatus, dict[str, str]]:
         """Status and body of the answer; raises Turned for what is not let in."""
         forge = self._proven(came, forge)
-        payload = _payload(came.body)
+        payload = _payload(came)
         event = forge.event(came, payload)
         if event == "ping":
             return HTTPStatus.OK, {"status": "pong"}
@@ -49,7 +45,9 @@ class _Door:
             return _ignored(f'"{event}" is not a push')
         # An id that is not signed is anybody's to choose: a recorded body is known by itself then.
         known_by = "" if forge.signs_id(came) else hashlib.sha256(came.body).hexdigest()
-        return self._hand_on(_push(forge, came, payload, self), came.at, known_by)
+        followed = self.followed()
+        push = _push(forge, came, payload, followed)
+        return self._hand_on(push, followed, came.at, known_by)
 
     def _proven(self, came: Delivery, forge: Forge | None) -> Forge:
         """The forge that sent it, its signature checked before a byte of the body is read."""
@@ -66,13 +64,18 @@ class _Door:
             raise Turned(HTTPStatus.UNAUTHORIZED, words, cure)
         return forge
 
-    def _hand_on(self, push: Push, at: float, known_by: str) -> tuple[HTTPStatus, dict[str, str]]:
-        if push.branch != self.branch:
-            return _ignored(f'"{push.ref}" is not the branch {self.branch}')
-        if push.deletes:
-            return _ignored(f"the branch {self.branch} was deleted")
-        if names_one_of([push.repository], self.repositories) is None:
+    def _hand_on(
+        self, push: Push, followed: Sequence[Followed], at: float, known_by: str
+    ) -> tuple[HTTPStatus, dict[str, str]]:
+        ours = _meant([push.repository], followed)
+        if not ours:
             return _ignored("another repository")
+        if not any(one.hears(push.ref) for one in ours):
+            refs = {one.ref.removeprefix(BRANCHES) for one in ours if one.ref is not None}
+            names = " or ".join(sorted(refs)) or "that a source has"
+            return _ignored(f'"{push.ref}" is not the branch {names}')
+        if push.deletes:
+            return _ignored(f"the branch {push.branch or push.ref} was deleted")
         before = self.deliveries.take(push, at, known_by)
         if before is not None:
             return HTTPStatus.ACCEPTED, {"status": "duplicate", "id": before}
@@ -86,14 +89,13 @@ class _Door:
 
 def door(
     secrets: Sequence[Secret] | Callable[[], Sequence[Secret]],
-    repositories: Sequence[str] | Callable[[], Sequence[str]],
-    branch: str,
+    followed: Sequence[Followed] | Callable[[], Sequence[Followed]],
     sink: Callable[[Push], None],
     now: Callable[[], float] = time.time,
     deliveries: Deliveries | None = None,
     count: Callable[[str, str], None] = lambda _forge, _result: None,
 ) -> Blueprint:
-    """A blueprint with POST /hooks/git that calls the sink once per push to the branch.
+    """A blueprint with POST /hooks/git that calls the sink once per push to what is followed.
 
     `secrets` are all valid at once (rotation needs two); a callable is asked at each delivery.
     Without a secret every delivery is refused. What was taken is found in `deliveries` by its id.
@@ -101,8 +103,8 @@ def door(
     answer: accepted, duplicate, ignored, pong or refused.
     """
     ask = secrets if callable(secrets) else lambda: secrets
-    follow = repositories if callable(repositories) else lambda: repositories
-    inside = _Door(ask, follow, branch, sink, now, deliveries or Deliveries())
+    follow = followed if callable(followed) else lambda: followed
+    inside = _Door(ask, follow, sink, now, deliveries or Deliveries())
     blueprint = Blueprint("webhook", __name__)
 
     @blueprint.post("/hooks/git")
@@ -135,7 +137,10 @@ def _delivery(at: float) -> Delivery:
     return Delivery({key.lower(): value for key, value in request.headers.items()}, body, at)
 
 
-def _payload(body: bytes) -> Mapping[str, Any]:
+def _payload(came: Delivery) -> Mapping[str, Any]:
+    body: bytes | str = came.body
+    if came.headers.get("content-type", "").partition(";")[0].strip().lower() == FORM:
+        body = parse_qs(came.body.decode("latin-1")).get("payload", [""])[0]
     try:
         payload = json.loads(body)
     except (ValueError, RecursionError) as broken:
@@ -145,17 +150,24 @@ def _payload(body: bytes) -> Mapping[str, Any]:
     return payload
 
 
-def _push(forge: Forge, came: Delivery, payload: Mapping[str, Any], inside: _Door) -> Push:
+def _push(
+    forge: Forge, came: Delivery, payload: Mapping[str, Any], followed: Sequence[Followed]
+) -> Push:
     told = forge.read(payload)
     places = told.repositories
-    named = names_one_of(places, inside.repositories) or next(iter(places), "")
+    named = names_one_of(places, [one.url for one in followed]) or next(iter(places), "")
     # One push may move many refs: what counts is ours, wherever in the list it stands.
-    ours = BRANCHES + inside.branch
-    nothing = Move("", "")
-    move = next((one for one in told.moves if one.ref == ours), next(iter(told.moves), nothing))
+    ours = _meant([named], followed)
+    heard = (move for move in told.moves if any(one.hears(move.ref) for one in ours))
+    move = next(heard, next(iter(told.moves), Move("", "")))
     # A sender without delivery ids is known by what it sent.
     delivery = forge.delivery(came, payload) or hashlib.sha256(came.body).hexdigest()
     return Push(forge.name, named, move.ref, move.commit, delivery[:200])
+
+
+def _meant(named: Sequence[str], followed: Sequence[Followed]) -> list[Followed]:
+    """What is followed of the repositories that a forge names."""
+    return [one for one in followed if names_one_of(named, [one.url])]
 
 
 def _ignored(why: str) -> tuple[HTTPStatus, dict[str, str]]:

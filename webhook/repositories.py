@@ -1,13 +1,33 @@
-"""Whether the repository that a forge names is the one this process follows."""
+"""Whether the repository that a forge names is one that this process follows."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
+
+from webhook.push import BRANCHES, TAGS
 
 _SCP = re.compile(r"(?:[^@/:]+@)?(?P<host>[^/:]+):(?!//)(?P<path>.+)")
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """A repository and what of it counts here: a whole ref, or the name of a branch or tag; None
+    is its own branch, whichever it is."""
+
+    url: str
+    ref: str | None
+
+    def hears(self, ref: str) -> bool:
+        """Whether a move of the ref concerns it."""
+        if self.ref is None:
+            return ref.startswith(BRANCHES)
+        if self.ref.startswith("refs/"):
+            return ref == self.ref
+        return ref in (BRANCHES + self.ref, TAGS + self.ref)
 
 
 def names_one_of(given: Iterable[str], ours: Iterable[str]) -> str | None:

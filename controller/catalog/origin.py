@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -11,17 +12,20 @@ from urllib.parse import unquote, urlsplit
 from git import GitCommandError, GitError, Repo
 
 from controller.catalog.trees import FolderTree, GitTree, Tree
+from controller.gate import lines
 from margrave import git_words
 from margrave.errors import NotFound, Refused, Unreachable
 from margrave.names import is_label
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from controller.settings import ControllerSettings
 
 TRANSPORTS: Final = ("https", "http", "ssh", "file")
 FETCH_SECONDS: Final = 120
+# Reads the environment, so that no argument list holds the password.
+_HELPER: Final = '!f() { echo "username=$SOURCE_USER"; echo "password=$SOURCE_PASSWORD"; }; f'
 _SCP: Final = re.compile(r"[A-Za-z0-9._-]+@[A-Za-z0-9][A-Za-z0-9.-]*:(?!:)[^:]+")
 _REF: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/+-]{0,200}")
 _URL_CURE: Final = "give an https://, http:// or ssh:// URL, or a path below catalog.local_roots"
@@ -90,6 +94,17 @@ def bring(origin: Origin, settings: ControllerSettings) -> Tree:
     return FolderTree(inner, _head(found))
 
 
+@contextmanager
+def told(origin: Origin) -> Iterator[None]:
+    """What Git and files do wrong while a source is read, in our words."""
+    try:
+        yield
+    except (OSError, GitError, ValueError) as error:
+        why = git_words.reason(str(error))
+        cure = "check its files, and its copy in the state folder's sources"
+        raise Unreachable(f"{origin.url}: cannot be read: {why}", cure) from error
+
+
 def _check_url(text: str) -> None:
     url = urlsplit(text)
     if url.scheme not in TRANSPORTS or not url.hostname or url.hostname.startswith("-"):
@@ -144,37 +159,31 @@ def _is_folder(repository: Repo, commit: str, path: str) -> bool:
 
 
 def _environment(origin: Origin, settings: ControllerSettings) -> dict[str, str]:
+    # Roots are chosen by the operator, not by owner.
+    settled = {"safe.directory": "*", **lines.PATIENCE}
+    hosts = settings.git.known_hosts
     environment = {
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_ALLOW_PROTOCOL": ":".join(TRANSPORTS),
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": "/dev/null",
         "LC_ALL": "C",
-        "GIT_CONFIG_COUNT": "1",
-        "GIT_CONFIG_KEY_0": "safe.directory",  # roots are chosen by the operator, not by owner
-        "GIT_CONFIG_VALUE_0": "*",
     }
     if origin.credentials is None:
-        return environment
+        return environment | _configured(settled) | {"GIT_SSH_COMMAND": lines.ssh(None, hosts)}
     file = settings.state.dir / "credentials" / origin.credentials
     if not file.is_file():
         raise NotFound(f"{file}: is not there", "write `user:password` or an SSH key into it")
     if urlsplit(origin.url).scheme in ("http", "https"):
-        return environment | _password(file)
-    hosts = settings.git.known_hosts
-    known = f" -o UserKnownHostsFile={hosts}" if hosts else ""
-    strict = f"ssh -i {file} -o IdentitiesOnly=yes -o StrictHostKeyChecking=yes{known}"
-    return environment | {"GIT_SSH_COMMAND": strict}
+        user, _, password = file.read_text(encoding="utf-8").strip().partition(":")
+        secret = {"SOURCE_USER": user, "SOURCE_PASSWORD": password}
+        return environment | secret | _configured({**settled, "credential.helper": _HELPER})
+    return environment | _configured(settled) | {"GIT_SSH_COMMAND": lines.ssh(file, hosts)}
 
 
-def _password(file: Path) -> dict[str, str]:
-    """A credential helper that reads the environment, so no argument list holds the password."""
-    user, _, password = file.read_text(encoding="utf-8").strip().partition(":")
-    helper = '!f() { echo "username=$SOURCE_USER"; echo "password=$SOURCE_PASSWORD"; }; f'
-    return {
-        "GIT_CONFIG_COUNT": "2",
-        "GIT_CONFIG_KEY_1": "credential.helper",
-        "GIT_CONFIG_VALUE_1": helper,
-        "SOURCE_USER": user,
-        "SOURCE_PASSWORD": password,
-    }
+def _configured(settled: Mapping[str, str]) -> dict[str, str]:
+    """Git's configuration by environment, which no argument list shows."""
+    found = {"GIT_CONFIG_COUNT": str(len(settled))}
+    for number, (key, value) in enumerate(settled.items()):
+        found |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    return found

@@ -12,7 +12,7 @@ from margrave.compose_files import strays
 from margrave.documents.description import read_description
 from margrave.errors import DocumentError, UnsafeArchive
 from margrave.findings import Finding, Severity
-from margrave.yaml_text import parse
+from margrave.yaml_text import SIZE_LIMIT, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -94,6 +94,9 @@ def _read(folder: str, entries: Mapping[str, Entry]) -> Package:
     if entry.read is None:
         finding = Finding("", "is a link", "put the file itself here", file=file)
         return Package(folder, _slug(folder), "", "", findings=(finding,))
+    if entry.size > SIZE_LIMIT:  # told before it is in memory
+        finding = Finding("", f"is larger than {SIZE_LIMIT} bytes", "split it", file=file)
+        return _broken(folder, b"", (finding,))
     data = entry.read().data
     try:
         description = read_description(data, file)

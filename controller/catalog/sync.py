@@ -15,7 +15,7 @@ from controller.catalog.packages import Package, read_packages
 from controller.store import catalog as rows
 from controller.versions import newest
 from margrave import durations
-from margrave.errors import Conflict, DocumentError, MargraveError, NotFound
+from margrave.errors import Conflict, DocumentError, MargraveError, NotFound, Unreachable
 from margrave.findings import Finding, Severity, did_you_mean, pointer
 from margrave.names import LABEL_CURE, is_label
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from controller.store import Session, Store
 
 LOG = logging.getLogger(__name__)
+PATIENCE: Final = 30.0  # seconds that somebody waits for another sync's end
 KEYS: Final = ("name", "url", "ref", "path", "credentials")
 
 
@@ -60,26 +61,38 @@ class Catalog:
             rows.remove_source(session, name)
             _name_newest(session)
 
-    def urls(self) -> dict[str, str]:
-        """Where each source is read from."""
+    def places(self) -> list[tuple[str, str, str | None]]:
+        """Name of each source, where it is read from, and its ref."""
         with self._store.session() as session:
-            return {str(row["name"]): str(row["url"]) for _, row in rows.sources(session)}
+            return rows.places(session)
 
     def sync(self, name: str) -> dict[str, Any]:
-        """Read the source now: {commit, apps: [{id, version}], findings}."""
+        """Read the source now: {commit, apps: [{id, version}], findings}.
+
+        Unreachable where another one takes so long that nobody should wait for it.
+        """
         with self._store.session() as session:
             origin = self._origin(session, name)
-        with self._syncing:
-            try:
-                tree = origins.bring(origin, self._settings)
-                packages = read_packages(tree, partial(self._unchanged, name))
-            except MargraveError as error:
-                with self._store.write() as session:
-                    rows.sync_failed(session, name, str(error), self._clock())
-                raise
-            answer = self._keep(name, tree.commit, packages)
-            self._read[name] = {one.folder: one.remembered for one in packages}
-            return answer
+        if not self._syncing.acquire(timeout=PATIENCE):
+            raise Unreachable("another source is being read", "try again in a while")
+        try:
+            return self._synced(origin)
+        except Exception as error:
+            why = str(error) if isinstance(error, MargraveError) else f"a defect: {error!r}"
+            with self._store.write() as session:
+                rows.sync_failed(session, name, why, self._clock())
+            raise
+        finally:
+            self._syncing.release()
+
+    def _synced(self, origin: Origin) -> dict[str, Any]:
+        name = origin.name
+        with origins.told(origin):
+            tree = origins.bring(origin, self._settings)
+            packages = read_packages(tree, partial(self._unchanged, name))
+        answer = self._keep(name, tree.commit, packages)
+        self._read[name] = {one.folder: one.remembered for one in packages}
+        return answer
 
     def _unchanged(self, source: str, folder: str, mark: str) -> Package | None:
         """What the folder held, if nothing in it has changed and it is stored as it was."""
@@ -91,20 +104,28 @@ class Catalog:
         same = stored is not None and stored["digest"] == known.digest
         return known if same and stored is not None and stored["source"] == source else None
 
+    def ask(self, names: Iterable[str]) -> None:
+        """Have these sources read soon, by whichever controller reads them."""
+        with self._store.write() as session:
+            rows.ask(session, names)
+
     def sync_due(self) -> None:
-        """Sync every source whose last sync is older than catalog.sync_interval."""
+        """Sync every source that somebody asked for, and those whose last sync is older than
+        catalog.sync_interval; what is wrong with one keeps no other from its turn."""
         age = timedelta(seconds=durations.seconds(self._settings.catalog.sync_interval))
         with self._store.session() as session:
+            asked = rows.asked(session)
             due = rows.sources_synced_before(session, self._clock() - age)
-        self.sync_each(due)
-
-    def sync_each(self, names: Iterable[str]) -> None:
-        """Sync these sources; what is wrong with one keeps no other from its turn."""
-        for name in names:
+        for name in dict.fromkeys([*asked, *due]):
             try:
                 self.sync(name)
             except MargraveError as error:
                 LOG.warning("source %s: %s", name, error)
+            except Exception:  # a defect that one of them brings to light
+                LOG.exception("source %s", name)
+            if name in asked:
+                with self._store.write() as session:
+                    rows.answered(session, name, asked[name])
 
     def _keep(self, name: str, commit: str | None, packages: list[Package]) -> dict[str, Any]:
         now = self._clock()

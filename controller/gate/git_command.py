@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import subprocess
 from typing import TYPE_CHECKING, BinaryIO, Final, Self
 
@@ -57,7 +58,7 @@ class Running:
 
     def __exit__(self, *_: object) -> None:
         if self._process.returncode is None:
-            self._process.kill()
+            os.killpg(self._process.pid, signal.SIGKILL)  # what speaks for it to others, too
             self._process.communicate()
 
     def finish(self, seconds: float = SECONDS) -> bytes:
@@ -105,6 +106,7 @@ class GitCommand:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 env={**self._environment, **(extra or {})},
+                process_group=0,
             )
         return Running(_verb(arguments), process)
 

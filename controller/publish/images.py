@@ -10,6 +10,7 @@ import urllib.error
 import urllib.request
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http.client import HTTPException
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode, urlsplit
 
@@ -135,7 +136,7 @@ def _told(reference: Reference, text: str) -> Iterator[None]:
         yield
     except urllib.error.HTTPError as error:
         raise _of_status(error.code, reference, text) from error
-    except (OSError, ValueError) as error:  # ValueError: somebody who speaks no JSON
+    except (OSError, HTTPException, ValueError) as error:  # who speaks no HTTP, or no JSON
         raise Unreachable(
             f"{text}: registry {reference.host} does not answer: {error}",
             "check the registry, or `registries` in the configuration",

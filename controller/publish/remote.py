@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from controller import measures
+from controller.gate import lines
 from controller.gate.git_command import BRANCH, GitCommand, GitFailed, NoSpace
 from margrave.errors import MargraveError, Unreachable
 
@@ -100,7 +101,7 @@ def _unreachable(error: GitFailed) -> MargraveError:
 
 
 def _configuration(settings: Git) -> dict[str, str]:
-    found = {}
+    found = dict(lines.PATIENCE)
     if settings.password is not None:
         found["credential.helper"] = _HELPER
     if settings.ca_file is not None:
@@ -110,13 +111,8 @@ def _configuration(settings: Git) -> dict[str, str]:
 
 def _secrets(settings: Git) -> dict[str, str]:
     """What travels by environment, where no process list shows it."""
-    found = {}
+    found = {"GIT_SSH_COMMAND": lines.ssh(settings.ssh_key, settings.known_hosts)}
     if settings.password is not None:
         found["MARGRAVE_GIT_USER"] = settings.username or "margrave"
         found["MARGRAVE_GIT_PASSWORD"] = settings.password.reveal()
-    if settings.ssh_key is not None:
-        options = ["-o IdentitiesOnly=yes", "-o BatchMode=yes", "-o StrictHostKeyChecking=yes"]
-        if settings.known_hosts is not None:
-            options.append(f"-o UserKnownHostsFile='{settings.known_hosts}'")
-        found["GIT_SSH_COMMAND"] = f"ssh -i '{settings.ssh_key}' {' '.join(options)}"
     return found

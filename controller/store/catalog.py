@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import delete, exists, func, or_, select, update
 
+from controller.store import facts
 from controller.store.models import (
     App,
     AppSource,
@@ -18,7 +20,7 @@ from controller.store.shapes import stamp
 from margrave import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping
     from datetime import datetime
 
     from sqlalchemy.orm import Session
@@ -39,9 +41,41 @@ def source(session: Session, name: str) -> dict[str, Any] | None:
 
 
 def sources_synced_before(session: Session, moment: datetime) -> list[str]:
-    """Names of the sources whose last sync is older, or never was."""
+    """Names of the sources whose last sync is older, or never was; the longest ago first."""
     old = or_(AppSource.synced_at.is_(None), AppSource.synced_at < moment)
-    return list(session.scalars(select(AppSource.name).where(old).order_by(AppSource.name)))
+    turn = (AppSource.synced_at.asc().nulls_first(), AppSource.name)
+    return list(session.scalars(select(AppSource.name).where(old).order_by(*turn)))
+
+
+def places(session: Session) -> list[tuple[str, str, str | None]]:
+    """Name, URL and ref of every source."""
+    query = select(AppSource.name, AppSource.url, AppSource.ref).order_by(AppSource.name)
+    return [(row.name, row.url, row.ref) for row in session.execute(query)]
+
+
+def failing(session: Session) -> list[tuple[str, str]]:
+    """Every source whose last sync did not come through, and why."""
+    query = select(AppSource.name, AppSource.error).where(AppSource.error.is_not(None))
+    rows = session.execute(query.order_by(AppSource.name))
+    return [(row.name, row.error) for row in rows if row.error]
+
+
+def ask(session: Session, names: Iterable[str]) -> None:
+    """These sources are to be read before their turn, by whichever controller reads sources."""
+    new = {name: uuid.uuid4().hex for name in names}
+    facts.put(session, facts.ASKED, {**asked(session), **new})
+
+
+def asked(session: Session) -> dict[str, str]:
+    """Sources that are to be read before their turn, each with the mark of who asked last."""
+    return facts.get(session, facts.ASKED) or {}
+
+
+def answered(session: Session, name: str, mark: str) -> None:
+    """The source was read after that mark; who asked meanwhile is not forgotten."""
+    known = asked(session)
+    if known.get(name) == mark:
+        facts.put(session, facts.ASKED, {one: known[one] for one in known if one != name})
 
 
 def add_source(session: Session, values: Mapping[str, Any], now: datetime) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 HEAD: Final = "git.head"
 HALT: Final = "git.halt"  # {reason, cure, commit, known, since, accepted}: main did not go forward
+ASKED: Final = "sources.asked"  # {source: a mark}: pushed to, and not read since
 EDITS: Final = "git.edits"  # {branch: {commit, base, site, remove, since}}: sites to be merged
 
 

@@ -91,8 +91,7 @@ def build(
     doors = (
         webhook.door(
             settings.hooks.secrets,
-            [settings.git.remote],
-            "main",
+            [webhook.Followed(settings.git.remote, "refs/heads/main")],
             lambda _: work.git.hint(),
             lambda: clock().timestamp(),
             deliveries,

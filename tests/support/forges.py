@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from webhook import Followed
+
 PAYLOADS = Path(__file__).parents[1] / "unit/webhook/payloads"
 SECRET = "a shared secret"
 NOW = 1_763_467_200.0
@@ -22,6 +24,8 @@ REMOTES = (
     "ssh://git@bitbucket.example:7999/ops/deployments.git",
     "git@ssh.dev.azure.com:v3/acme/ops/deployments",
 )
+# As a site follows them: main, and nothing else of them.
+FOLLOWED = tuple(Followed(one, "refs/heads/main") for one in REMOTES)
 
 Headers = dict[str, str]
 

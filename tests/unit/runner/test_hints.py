@@ -23,7 +23,7 @@ from runner.source import Desired, Source
 from runner.store import Store
 from runner.web import hooks, public
 from runner.web.status import Status
-from tests.support.forges import NOW, REMOTES, SECRET, github, recorded
+from tests.support.forges import FOLLOWED, NOW, SECRET, github, recorded
 from tests.support.waiting import eventually
 from webhook import Deliveries, door
 
@@ -67,9 +67,7 @@ def running(repeater: Repeater) -> Iterator[None]:
 def opened(repeater: Repeater) -> Flask:
     """The real door in front of it."""
     app = Flask("test")
-    app.register_blueprint(
-        door([Secret(SECRET)], REMOTES, "main", lambda _: repeater.hint(), lambda: NOW)
-    )
+    app.register_blueprint(door([Secret(SECRET)], FOLLOWED, lambda _: repeater.hint(), lambda: NOW))
     return app
 
 
@@ -168,9 +166,7 @@ def test_a_delivery_is_looked_up_by_its_id(store: Store) -> None:
     lookup = hooks.lookup(
         deliveries, lambda: looked[-1] if looked else None, status, Secret("token")
     )
-    entrance = door(
-        [Secret(SECRET)], REMOTES, "main", lambda _: repeater.hint(), lambda: NOW, deliveries
-    )
+    entrance = door([Secret(SECRET)], FOLLOWED, lambda _: repeater.hint(), lambda: NOW, deliveries)
     app = public.create_app(status, Secret("token"), entrance, lookup)
     client = app.test_client()
     assert knock(app, 7) == "accepted"

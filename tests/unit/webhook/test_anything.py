@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from margrave.secret import Secret
-from webhook import Push, door
+from webhook import Followed, Push, door
 
 PROMISED = {200, 202, 400, 401, 413}
 REPOSITORY = "https://forge.example/ops/deployments.git"
@@ -69,7 +69,9 @@ digits = st.integers(min_value=0, max_value=10**400).map(str)
 
 pushes: list[Push] = []
 app = Flask("test")
-app.register_blueprint(door([Secret("s")], [REPOSITORY], "main", pushes.append, lambda: 0.0))
+app.register_blueprint(
+    door([Secret("s")], [Followed(REPOSITORY, "refs/heads/main")], pushes.append, lambda: 0.0)
+)
 client = app.test_client()
 
 

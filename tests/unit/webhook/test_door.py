@@ -7,6 +7,7 @@ import inspect
 import json
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from flask import Flask
@@ -15,6 +16,7 @@ from flask.testing import FlaskClient
 from margrave.secret import Secret
 from tests.support.forges import (
     COMMIT,
+    FOLLOWED,
     NOW,
     REMOTES,
     SECRET,
@@ -29,7 +31,7 @@ from tests.support.forges import (
     recorded,
     standard,
 )
-from webhook import Deliveries, Push, door, signature
+from webhook import Deliveries, Followed, Push, door, signature
 
 
 class Sink:
@@ -58,7 +60,7 @@ def client(sink: Sink) -> Iterator[FlaskClient]:
 def client_for(sink: Sink, secrets: tuple[str, ...] = (SECRET,)) -> FlaskClient:
     app = Flask("test")
     given = [Secret(one) for one in secrets]
-    app.register_blueprint(door(given, REMOTES, "main", sink, lambda: NOW))
+    app.register_blueprint(door(given, FOLLOWED, sink, lambda: NOW))
     return app.test_client()
 
 
@@ -200,6 +202,44 @@ def test_what_is_not_about_our_branch_is_ignored(change, reason, client, sink) -
     body = json.dumps({**json.loads(recorded("github_push")), **change}).encode()
     assert send(client, body, github(body)) == (202, {"status": "ignored", "reason": reason})
     assert sink.pushes == []
+
+
+@pytest.mark.parametrize(
+    ("ref", "moved", "heard"),
+    [
+        ("release", "refs/heads/release", True),
+        ("release", "refs/heads/main", False),
+        ("v1", "refs/tags/v1", True),
+        (None, "refs/heads/master", True),
+        (None, "refs/tags/v1", False),
+        ("refs/heads/main", "refs/tags/refs/heads/main", False),
+    ],
+)
+def test_each_repository_is_followed_at_its_own_branch(ref, moved, heard, sink) -> None:
+    """A branch or a tag by its name, or whichever branch a source without one has."""
+    app = Flask("test")
+    followed = [Followed(one, ref) for one in REMOTES]
+    app.register_blueprint(door([Secret(SECRET)], followed, sink, lambda: NOW))
+    body = changed("github_push", ref=moved)
+    answer = send(app.test_client(), body, github(body))[1]
+    assert answer["status"] == ("accepted" if heard else "ignored")
+    assert [one.ref for one in sink.pushes] == ([moved] if heard else [])
+
+
+def test_a_push_in_a_form_counts_as_well(client, sink) -> None:
+    """GitHub's other content type: the same payload as a field of a form, signed as it is sent."""
+    body = urlencode({"payload": recorded("github_push").decode()}).encode()
+    headers = {**github(body), "Content-Type": "application/x-www-form-urlencoded"}
+    answer = client.post("/hooks/git", data=body, headers=headers)
+    assert (answer.status_code, answer.get_json()["status"]) == (202, "accepted")
+    assert sink.pushes[0].commit == COMMIT
+    body = urlencode({"another": "field"}).encode()
+    headers = {**github(body), "Content-Type": "application/x-www-form-urlencoded"}
+    answer = client.post("/hooks/git", data=body, headers=headers)
+    assert (answer.status_code, answer.get_json()["cure"]) == (
+        400,
+        "set the webhook's content type to application/json",
+    )
 
 
 def test_other_events_are_ignored(client, sink) -> None:
@@ -344,7 +384,7 @@ def test_odd_credentials_open_nothing(header, client) -> None:
 def test_azure_is_followed_by_either_address(remote, status, sink) -> None:
     """A push tells the HTTPS address alone; whoever follows SSH is meant too."""
     app = Flask("test")
-    app.register_blueprint(door([Secret(SECRET)], [remote], "main", sink))
+    app.register_blueprint(door([Secret(SECRET)], [Followed(remote, "refs/heads/main")], sink))
     body = recorded("azure_devops_push")
     assert send(app.test_client(), body, azure_devops(body))[1]["status"] == status
 
@@ -353,7 +393,7 @@ def test_what_was_taken_is_found_by_its_id(sink) -> None:
     """The memory answers for what came in, and for nothing that was ignored or refused."""
     deliveries = Deliveries()
     app = Flask("test")
-    app.register_blueprint(door([Secret(SECRET)], REMOTES, "main", sink, lambda: NOW, deliveries))
+    app.register_blueprint(door([Secret(SECRET)], FOLLOWED, sink, lambda: NOW, deliveries))
     body = recorded("github_push")
     identifier = send(app.test_client(), body, github(body))[1]["id"]
     taken = deliveries.find(identifier)
