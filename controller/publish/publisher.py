@@ -16,6 +16,7 @@ from controller.publish.mainline import Mainline
 from controller.publish.materials import Materials
 from controller.publish.proposals import Landed, Proposals
 from controller.publish.trunk import Halted
+from controller.publish.turn import Turn
 from controller.publish.work import Work
 from controller.store import requests
 from controller.store.words import RequestState
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 LOG = logging.getLogger(__name__)
 # Another controller that dies leaves its work behind, and nobody wakes us for it.
 SHARED_PAUSE: Final = 5.0
+PATIENCE: Final = 10.0  # seconds that a change which is made at once waits for its turn
+MOST_WAITING: Final = 12  # of them: beyond the streams a server has a few threads more
 INTERRUPTED: Final = MargraveError("the controller ended while it published this; it goes on")
 
 
@@ -63,7 +66,7 @@ class Publisher:
         self._proposals: Proposals | None = None
         if settings.git.mode == "branch":
             self._proposals = Proposals(store, repository, clock, key)
-        self._lock = threading.RLock()
+        self._turn = Turn()
         self._inside = False
         self._woken = threading.Event()
         self._delays = Delays(clock)
@@ -162,25 +165,35 @@ class Publisher:
                 return {}, note
             return {path: None if new is None else File(new)}, note
 
-        with self._one_at_a_time():
+        # Whoever asks sits in a thread that others need: with a remote that has just failed to
+        # answer nobody waits behind the one who tries it again.
+        with self._one_at_a_time(0.0 if self.problem else PATIENCE):
             if self._proposals is None:
                 return Landed(self._main.commit(files))
             head = self._main.look()
             return self._proposals.of_site(site, head, files, remove=remove) or Landed(None)
 
     @contextmanager
-    def _one_at_a_time(self) -> Iterator[None]:
-        """Nobody else publishes or follows the branch, in this process or in another one."""
-        with self._lock:
+    def _one_at_a_time(self, patience: float | None = None) -> Iterator[None]:
+        """Nobody else publishes or follows the branch, in this process or in another one.
+
+        Unreachable for who has less patience (seconds) than the others take.
+        """
+        if not self._turn.take(patience, None if patience is None else MOST_WAITING):
+            words = f"Git is at work: {self.problem}" if self.problem else "Git is at work"
+            raise Unreachable(f"{words}; the change was not made", "try again in a while")
+        try:
             if self._inside:
                 yield
                 return
-            with self._store.alone("publish"):
+            with self._store.alone("publish", patience):
                 self._inside = True
                 try:
                     yield
                 finally:
                     self._inside = False
+        finally:
+            self._turn.give()
 
     def _settle(self, request: Mapping[str, Any]) -> None:
         """Publish a request and write what became of it."""

@@ -86,9 +86,10 @@ class Store:
                 listener()
 
     @contextmanager
-    def alone(self, what: str) -> Iterator[None]:
-        """Do something that only one controller does at a time; Unreachable after a long wait."""
-        with outages.told(), self._sharing.alone(what):
+    def alone(self, what: str, patience: float | None = None) -> Iterator[None]:
+        """Do something that only one controller does at a time; Unreachable after a long wait, or
+        one of so many seconds."""
+        with outages.told(), self._sharing.alone(what, patience):
             yield
 
     def connections(self) -> tuple[int, int]:

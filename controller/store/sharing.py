@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 LOG = logging.getLogger(__name__)
 
 CHANNEL: Final = "margrave_events"
-PATIENCE: Final = "60s"  # until who waits for another controller gives up
+PATIENCE: Final = 60.0  # seconds until who waits for another controller gives up
+LEAST: Final = 0.1  # seconds: to PostgreSQL none means for ever
 EARS: Final = 1.0  # seconds between looks at whether to go on listening
 _NOT_AVAILABLE: Final = "55P03"  # PostgreSQL's word for a lock that was not given in time
 
@@ -47,9 +48,9 @@ class Alone:
         """A write is about to be committed."""
 
     @contextmanager
-    def alone(self, what: str) -> Iterator[None]:
+    def alone(self, what: str, patience: float | None = None) -> Iterator[None]:
         """Only one process at a time is inside; Unreachable when it takes too long."""
-        del what
+        del what, patience
         yield
 
     def leads(self) -> bool:
@@ -96,12 +97,13 @@ class Shared(Alone):
             session.execute(text("SELECT pg_notify(:channel, :name)"), told)
 
     @contextmanager
-    def alone(self, what: str) -> Iterator[None]:
+    def alone(self, what: str, patience: float | None = None) -> Iterator[None]:
         """Wait for other processes; their work may be a push to a slow remote."""
         key = {"key": _key(what)}
+        longest = round(1000 * max(LEAST, PATIENCE if patience is None else patience))
         with self._engine.connect() as connection:
             try:
-                connection.execute(text(f"SET lock_timeout = '{PATIENCE}'"))
+                connection.execute(text(f"SET lock_timeout = {longest}"))
                 connection.execute(text("SELECT pg_advisory_lock(:key)"), key)
                 connection.execute(text("SET lock_timeout = 0"))
             except DBAPIError as error:

@@ -30,7 +30,11 @@ TOKEN = {"Authorization": "Bearer viewer"}
 
 @contextmanager
 def serving(
-    folder: Path, database: str | None, trust: ssl.SSLContext | None = None, **http: Any
+    folder: Path,
+    database: str | None,
+    trust: ssl.SSLContext | None = None,
+    git: dict[str, str] | None = None,
+    **http: Any,
 ) -> Iterator[tuple[str, SpawnProcess]]:
     """A controller in a process of its own, with room for two streams; where it listens."""
     with socket.socket() as free:
@@ -42,21 +46,23 @@ def serving(
             "database": {"url": database},
             "http": {"bind": bind, **http},
             "events": {"max_clients": 2},
+            "git": git or {},
         }
     )
     store = Store(settings.database_url)
     store.migrate()
     with store.write() as session:
-        token = {
-            "id": "t",
-            "name": "t",
-            "digest": token_hash("viewer"),
-            "role": Role.VIEWER,
-            "sites": None,
-            "created_by": "test",
-            "created_at": NOON,
-        }
-        access.add_token(session, token)
+        for role in (Role.VIEWER, Role.OPERATOR):
+            token = {
+                "id": role.value,
+                "name": role.value,
+                "digest": token_hash(role.value),
+                "role": role,
+                "sites": None,
+                "created_by": "test",
+                "created_at": NOON,
+            }
+            access.add_token(session, token)
     store.close()
     process = multiprocessing.get_context("spawn").Process(target=serve, args=(settings,))
     process.start()
