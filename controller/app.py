@@ -23,7 +23,8 @@ from controller.publish import Publisher, Repository, Sites
 from controller.publish.shelving import shelve
 from controller.reports.heartbeat import Heartbeats
 from controller.reports.intake import Intake
-from controller.store import Store
+from controller.store import Store, audit
+from controller.store.audit import Deed
 from margrave import durations
 from webhook import Followed, Push, door, names_one_of
 
@@ -31,10 +32,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from controller.events.subscription import Message
+    from controller.git_endpoint.arrival import Arrival
     from controller.settings import ControllerSettings
 
 # Ten wrong passwords at once, then one every six seconds: people mistype, programs guess.
 SIGN_INS: Final = (10, 6.0)
+MOST_MOVES: Final = 50  # of one push that are written down: people move one or two
 COMMANDS: Final = ("retry", "cancel", "release")
 
 
@@ -85,12 +88,31 @@ def create_app(parts: Parts, chores: Chores | None = None) -> Flask:
         git_endpoint.blueprint(
             parts.settings.repository,
             lambda token: guard.by_token(parts, token),
-            lambda _: parts.publisher.wake(),
+            lambda came: _pushed(parts, came),
             lambda: shelve(parts.store, parts.settings.state.dir / "git" / "shelf"),
         )
     )
     app.register_blueprint(_webhook(parts, chores))
     return app
+
+
+def _pushed(parts: Parts, came: Arrival) -> None:
+    """Main may have moved: what came of a push is written down, and soon it is read.
+
+    Nobody waits for that here: another controller may be pushing while it holds the turn to read.
+    """
+    parts.publisher.wake()
+    deeds = [
+        ("done" if parts.repository.took(one.reference, one.new) else "refused", one.reference,
+         {"old": one.old, "new": one.new})
+        for one in came.moves[:MOST_MOVES]
+    ]  # fmt: skip
+    if came.refusal:
+        deeds = [("refused", BRANCH, {"reason": came.refusal})]
+    with parts.store.write() as session:
+        for outcome, target, detail in deeds:
+            told = (came.who.actor, "git.push", target, outcome, came.address, came.trace or None)
+            audit.add(session, Deed(*told, detail), parts.clock())
 
 
 class _RevisionHints:

@@ -8,6 +8,8 @@ a balancer that took every controller out for it would make one trouble two.
 from __future__ import annotations
 
 import shutil
+import threading
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,6 +26,7 @@ MIB: Final = 1024 * 1024
 FULL: Final = 16 * MIB  # one publish and one batch of reports still fit
 NEARLY_FULL: Final = 256 * MIB
 MOST_NAMED: Final = 5
+KEPT: Final = 1.0  # seconds: a look starts Git and asks the database
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,24 @@ def readiness(parts: Parts) -> dict[str, Any]:
     found = checks(parts)
     ill = any(one.problem and one.needed for one in found)
     return {"status": "failing" if ill else "ok", "checks": [one.as_dict() for one in found]}
+
+
+class Readiness:
+    """What /readyz answers. Nobody needs a token for it: who asks often is told what was seen."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._lock = threading.Lock()
+        self._seen: dict[str, Any] = {}
+        self._until = 0.0
+
+    def __call__(self) -> dict[str, Any]:
+        """As it is now, or was a moment ago."""
+        with self._lock:
+            if not self._seen or time.monotonic() >= self._until:
+                self._seen = readiness(self._parts)
+                self._until = time.monotonic() + KEPT
+            return self._seen
 
 
 def _told(look: Callable[[], str]) -> str:

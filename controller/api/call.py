@@ -57,10 +57,15 @@ class Call:
             raise Problem(403, f'site "{site}" is not yours', cure="ask for a token that has it")
 
     def write_down(
-        self, session: Session, action: str, target: str, detail: Mapping[str, Any] | None = None
+        self,
+        session: Session,
+        action: str,
+        target: str,
+        detail: Mapping[str, Any] | None = None,
+        outcome: str = "done",
     ) -> None:
         """Audit what this request does, in the transaction that does it."""
-        audit.add(session, deed_of(self.who, action, target, "done", detail), self.parts.clock())
+        audit.add(session, deed_of(self.who, action, target, outcome, detail), self.parts.clock())
 
 
 def deed_of(

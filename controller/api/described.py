@@ -120,10 +120,12 @@ TABLE: Final[Mapping[tuple[str, str], Described]] = {
     ("GET", "/sites"): _many(
         resources.Site, q=_TEXT, freshness=_one_of(Freshness), held=_one_of(Held)
     ),
-    ("POST", "/sites"): Described(answers.MadeSite, body=(told.NewSite,)),
+    ("POST", "/sites"): Described(
+        answers.MadeSite, body=(told.NewSite,), also={202: answers.AwaitedSite}
+    ),
     ("GET", "/sites/<site>"): Described(resources.Site),
     ("PATCH", "/sites/<site>"): Described(answers.ChangedSite, body=(told.SitePatch,)),
-    ("DELETE", "/sites/<site>"): Described(_NOTHING),
+    ("DELETE", "/sites/<site>"): Described(_NOTHING, also={202: answers.Awaited}),
     ("GET", "/sites/<site>/tokens"): Described(Many(answers.SiteToken)),
     ("POST", "/sites/<site>/tokens"): Described(answers.MadeSiteToken),
     ("DELETE", "/sites/<site>/tokens/<token>"): Described(_NOTHING),

@@ -11,7 +11,7 @@ from controller.access.identity import Role
 from controller.api import bodies, guard, metrics, openapi, tokens
 from controller.api.openapi import Door
 from controller.api.routes import Route, respond
-from controller.health import readiness
+from controller.health import Readiness
 from controller.reports.intake import PROTOCOL
 from margrave.lifecycle import Outcome, State
 
@@ -52,6 +52,7 @@ def capabilities(call: Call) -> dict[str, Any]:
 def blueprint(parts: Parts, routes: Sequence[Route]) -> Blueprint:
     """The doors that need no token: health, readiness, sign-in, the API's description."""
     made = Blueprint("open", __name__)
+    readiness = Readiness(parts)
 
     @made.get("/healthz")
     def healthz() -> dict[str, Any]:
@@ -59,7 +60,7 @@ def blueprint(parts: Parts, routes: Sequence[Route]) -> Blueprint:
 
     @made.get("/readyz")
     def readyz() -> Response:
-        found = readiness(parts)
+        found = readiness()
         return respond(found, 200 if found["status"] == "ok" else 503)
 
     @made.get("/metrics")

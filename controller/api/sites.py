@@ -84,14 +84,18 @@ def find(call: Call, session: Session, site: str) -> dict[str, Any]:
     return found
 
 
-def created(call: Call, body: dict[str, Any]) -> dict[str, Any]:
-    """POST /sites: committed to Git; its runner's token is shown this once."""
-    call.parts.sites.create(body, call.who)
+def created(call: Call, body: dict[str, Any]) -> dict[str, Any] | Reply:
+    """POST /sites: committed to Git; its runner's token is shown this once.
+
+    202 where main is protected: the site is there when people merge the branch that is told.
+    """
+    landed = call.parts.sites.create(body, call.who)
     name = str(body["name"])
     with call.parts.store.write() as session:
         made = _new_token(call, session, name)
-        call.write_down(session, "site.create", name)
-        return {"site": find(call, session, name), "token": made["token"]}
+        call.write_down(session, "site.create", name, stands(landed))
+        answer = {"site": find(call, session, name), "token": made["token"]}
+    return Reply({**answer, **stands(landed)}, 202) if landed.branch else answer
 
 
 def changed(call: Call, site: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -102,12 +106,12 @@ def changed(call: Call, site: str, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def removed(call: Call, site: str) -> Reply:
-    """DELETE /sites/{site}: 409 while it has deployments."""
+    """DELETE /sites/{site}: 409 while it has deployments; 202 while a branch waits to be merged."""
     _must_be(call, site)
-    call.parts.sites.remove(site, call.who)
+    landed = call.parts.sites.remove(site, call.who)
     with call.parts.store.write() as session:
-        call.write_down(session, "site.remove", site)
-    return Reply(None)
+        call.write_down(session, "site.remove", site, stands(landed))
+    return Reply(stands(landed), 202) if landed.branch else Reply(None)
 
 
 def tokens_listed(call: Call, site: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from controller.api.call import Call, Reply
 from controller.api.problems import not_found
 from controller.api.routes import Object, Route
 from controller.store import catalog
+from margrave.errors import MargraveError
 
 if TYPE_CHECKING:
     from controller.store import Session
@@ -50,8 +51,19 @@ def removed(call: Call, source: str) -> Reply:
 def synced(call: Call, source: str) -> dict[str, Any]:
     """POST /app-sources/{name}/sync."""
     with call.parts.store.session() as session:
-        _find(session, source)
-    return call.parts.catalog.sync(source)
+        old = _find(session, source)["commit"]
+    try:
+        answer = call.parts.catalog.sync(source)
+    except MargraveError as error:
+        _written_down(call, source, {"old": old, "error": str(error)}, "failed")
+        raise
+    _written_down(call, source, {"old": old, "new": answer["commit"]}, "done")
+    return answer
+
+
+def _written_down(call: Call, source: str, told: dict[str, Any], outcome: str) -> None:
+    with call.parts.store.write() as session:
+        call.write_down(session, "app-source.sync", source, told, outcome)
 
 
 def _find(session: Session, source: str) -> dict[str, Any]:

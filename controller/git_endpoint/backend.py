@@ -30,11 +30,12 @@ def run(
     repository: Path,
     path: str,
     who: Identity,
-    done: Callable[[], object] | None = None,
+    watch: Callable[[bytes], object] = lambda _: None,
+    done: Callable[[], object] = lambda: None,
     shelf: Path | None = None,
 ) -> Response:
-    """Git's answer. `done` is called once Git has ended and before the client's answer ends, so
-    what was pushed is known when the push returns. `shelf` is what the hook checks against."""
+    """Git's answer. `watch` sees what the client sends, `done` is called once Git has ended, and
+    `shelf` is what the hook checks against."""
     process = subprocess.Popen(
         ["git", "http-backend"],
         stdin=subprocess.PIPE,
@@ -46,7 +47,10 @@ def run(
     assert process.stdout is not None
     # Git may answer before it has read everything, so both directions have to move at once.
     feeder = threading.Thread(
-        target=_feed, args=(process.stdin, request.stream.read), daemon=True, name="git-feed"
+        target=_feed,
+        args=(process.stdin, request.stream.read, watch),
+        daemon=True,
+        name="git-feed",
     )
     feeder.start()
     status, headers = _head(process.stdout)
@@ -93,9 +97,10 @@ def _call(done: Callable[[], object]) -> None:
         LOG.exception("a push is in, but was not followed up; the next look at Git does it")
 
 
-def _feed(sink: IO[bytes], read: Callable[[int], bytes]) -> None:
+def _feed(sink: IO[bytes], read: Callable[[int], bytes], watch: Callable[[bytes], object]) -> None:
     try:
         while chunk := read(CHUNK):
+            watch(chunk)
             sink.write(chunk)
         sink.close()
     except (OSError, ValueError):
@@ -123,23 +128,19 @@ def _head(source: IO[bytes]) -> tuple[str, list[tuple[str, str]]]:
 def _body(
     process: subprocess.Popen[bytes],
     feeder: threading.Thread,
-    done: Callable[[], object] | None,
+    done: Callable[[], object],
 ) -> Iterator[bytes]:
     assert process.stdout is not None
     try:
-        held = b""
         while chunk := process.stdout.read1(CHUNK):  # type: ignore[attr-defined]  # a buffered pipe
-            if held:
-                yield held
-            held = chunk
+            yield chunk
         process.wait()
         feeder.join(timeout=5)
-        if done is not None:
-            _call(done)
-        yield held
     finally:
-        # The client may have gone in the middle: nothing of this request stays behind.
+        # The client may have gone in the middle: nothing of this request stays behind, and what
+        # came through of it is told all the same.
         process.stdout.close()
         if process.poll() is None:
             process.kill()
         process.wait()
+        _call(done)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response, g, request
 
 from controller.access.identity import Role
+from controller.git_endpoint.arrival import Arrival
 from controller.git_endpoint.backend import run
 
 if TYPE_CHECKING:
@@ -23,11 +24,12 @@ PUSH: Final = "git-receive-pack"
 def blueprint(
     repository: Path,
     admit: Callable[[str], Identity | None],
-    pushed: Callable[[Identity], object],
+    pushed: Callable[[Arrival], object],
     shelve: Callable[[], Path],
 ) -> Blueprint:
-    """The routes. `admit` gives whom a token belongs to; `pushed` is called when main may have
-    moved; `shelve` gives the folder of descriptions that a push is checked against."""
+    """The routes. `admit` gives whom a token belongs to; `pushed` hears of every push once Git has
+    ended, and of who was not let in; `shelve` gives the folder of descriptions that a push is
+    checked against."""
     made = Blueprint("git", __name__)
 
     @made.get(f"{PREFIX}/info/refs")
@@ -38,6 +40,8 @@ def blueprint(
         who = _asker(admit)
         refusal = _refusal(repository, who, service)
         if refusal or who is None:
+            if who is not None and service == PUSH and not who.may(Role.OPERATOR):
+                pushed(_arrival(who, "this token may not push"))
             return refusal or _unknown()
         return run(repository, "/info/refs", who)
 
@@ -53,9 +57,14 @@ def blueprint(
         request.max_content_length = None
         if service == FETCH:
             return run(repository, f"/{service}", who)
-        return run(repository, f"/{service}", who, lambda: pushed(who), shelve())
+        came = _arrival(who)
+        return run(repository, f"/{service}", who, came.watch, lambda: pushed(came), shelve())
 
     return made
+
+
+def _arrival(who: Identity, refusal: str = "") -> Arrival:
+    return Arrival(who, request.remote_addr, str(g.get("request_id", "")), refusal)
 
 
 def _asker(admit: Callable[[str], Identity | None]) -> Identity | None:

@@ -10,7 +10,7 @@ import urllib.error
 import urllib.request
 from contextlib import contextmanager
 from dataclasses import dataclass
-from http.client import HTTPException
+from http.client import HTTPException, IncompleteRead
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode, urlsplit
 
@@ -100,7 +100,7 @@ class Images:
     def _manifest(self, reference: Reference, name: str, text: str) -> dict[str, Any]:
         path = f"/v2/{reference.name}/manifests/{name}"
         with _told(reference, text), self._open(reference, path, "GET") as answer:
-            found = json.loads(answer.read(MANIFEST_LIMIT))
+            found = json.loads(_whole(answer))
         if not isinstance(found, dict):
             raise Unreachable(f"{text}: its manifest is no object", "look at the registry")
         return found
@@ -112,7 +112,7 @@ class Images:
                 found = answer.headers.get("Docker-Content-Digest", "")
             if not is_digest(found):
                 with self._open(reference, path, "GET") as answer:
-                    found = of_bytes(answer.read(MANIFEST_LIMIT))
+                    found = of_bytes(_whole(answer))
         return found
 
     def _open(self, reference: Reference, path: str, method: str) -> HTTPResponse:
@@ -175,8 +175,16 @@ def _token(challenge: str, settings: Registry | None) -> str:
     realm = parts.pop("realm", "")
     asked = {key: value for key, value in parts.items() if key in ("service", "scope")}
     with _send(f"{realm}?{urlencode(asked)}", "GET", _basic(settings), settings) as answer:
-        body = json.loads(answer.read(MANIFEST_LIMIT))
+        body = json.loads(_whole(answer))
     return str(body.get("token") or body.get("access_token") or "")
+
+
+def _whole(answer: HTTPResponse) -> bytes:
+    """The body; half of one has another digest, and would be taken for the image."""
+    data = answer.read(MANIFEST_LIMIT)
+    if answer.length:
+        raise IncompleteRead(data, answer.length)
+    return data
 
 
 def _send(

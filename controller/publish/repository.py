@@ -69,6 +69,13 @@ class Repository:
             note = Note("Begin", NAME, datetime.now(UTC))
             self.advance(None, build(self.git, None, {}, note))
 
+    def took(self, reference: str, commit: str) -> bool:
+        """Whether a reference is at a commit or beyond it; of no commit (zeros): it is gone."""
+        there = self.git.text("for-each-ref", "--format=%(objectname)", reference)
+        if commit == _NO_OBJECT:
+            return not there
+        return commit == there or bool(there and self.contains(there, commit))
+
     def refresh(self) -> str | None:
         """The head as it is now where it is published; None before the first commit.
 

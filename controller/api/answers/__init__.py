@@ -3,6 +3,8 @@
 from controller.api.answers.access import AuditChain, AuditEntry, MadeToken, Token, User
 from controller.api.answers.catalog import Source, Synced, SyncedApp
 from controller.api.answers.fleet import (
+    Awaited,
+    AwaitedSite,
     Beaten,
     ChangedNode,
     ChangedSite,
@@ -46,6 +48,8 @@ __all__ = [
     "Artifact",
     "AuditChain",
     "AuditEntry",
+    "Awaited",
+    "AwaitedSite",
     "Beaten",
     "Branch",
     "Capabilities",

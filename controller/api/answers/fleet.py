@@ -18,6 +18,17 @@ class MadeSite(Resource):
     token: str
 
 
+class Awaited(Resource):
+    """A change that waits on a branch until people merge it."""
+
+    commit: str | None
+    branch: str
+
+
+class AwaitedSite(MadeSite, Awaited):
+    """A new site that is there once its branch is merged."""
+
+
 class SiteToken(Resource):
     """A token of a site's runner, without its secret."""
 

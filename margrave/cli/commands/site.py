@@ -88,7 +88,8 @@ def add(
     if not out.for_eyes:
         out.answer(answer)
         return
-    out.say(f"added {name}; its runner's controller.token, shown this once:")
+    added = f"{name} is added {_once(answer)}" if "branch" in answer else f"added {name}"
+    out.say(f"{added}; its runner's controller.token, shown this once:")
     click.echo(answer["token"])
 
 
@@ -100,8 +101,9 @@ def add(
 def remove(api: Api, out: Output, site: str, yes: bool) -> None:
     """Remove a site that has no deployments."""
     confirm(f"Remove the site {site}?", yes=yes)
-    api.send("DELETE", at("sites", site))
-    out.done(f"removed {site}", {"name": site})
+    answer = api.send("DELETE", at("sites", site))
+    words = f"{site} is removed {_once(answer)}" if answer else f"removed {site}"
+    out.done(words, answer or {"name": site})
 
 
 @site.command()
@@ -165,3 +167,8 @@ def accept(api: Api, out: Output, site: str, commit: str, yes: bool) -> None:
     confirm(f"Let {site} go on from {commit}, whatever it ran before?", yes=yes)
     answer = api.post(at("sites", site, "accept"), {"commit": commit})
     out.done(f"{site} goes on from {commit}", answer)
+
+
+def _once(answer: Any) -> str:
+    """When a change counts that waits on a branch."""
+    return f"once the branch {answer['branch']} is merged"

@@ -15,6 +15,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from controller import health
 from controller.access.passwords import hash_password, token_hash
 from controller.app import assemble, create_app
 from controller.parts import Parts
@@ -68,6 +69,12 @@ def database(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     postgres.empty(url)
     monkeypatch.setenv(DATABASE, url)  # for tests.support.works, in processes of their own too
     return url
+
+
+@pytest.fixture(autouse=True)
+def looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock that stands still waits for nothing: each /readyz looks."""
+    monkeypatch.setattr(health, "KEPT", 0.0)
 
 
 @pytest.fixture

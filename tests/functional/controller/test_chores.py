@@ -7,6 +7,7 @@ import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from flask.testing import FlaskClient
@@ -141,6 +142,23 @@ def test_a_push_to_what_a_source_follows_is_read(
     ):
         commit = pushed(client, forge, ref)
         eventually(lambda name=name, commit=commit: read(parts, name) == commit, 30, name)
+
+
+def test_a_push_that_comes_as_a_form_is_heard(
+    parts: Parts, working: tuple[FlaskClient, Chores], forge: Path
+) -> None:
+    """The whole controller, and not the door alone, leaves the bytes that were signed as they
+    came; a null character in them harms nobody."""
+    client, _ = working
+    parts.catalog.add({"name": "own", "url": str(forge.with_name("apps.git"))})
+    where = {"clone_url": str(forge.with_name("apps.git"))}
+    push = {"ref": "refs/heads/master", "after": "c" * 40, "repository": where, "more": "\0"}
+    body = urlencode({"payload": json.dumps(push)}).encode()
+    form = "application/x-www-form-urlencoded"
+    answer = client.post("/hooks/git", data=body, headers=github(body, SECRET), content_type=form)
+    assert (answer.status_code, answer.get_json()["status"]) == (202, "accepted")
+    unsigned = client.post("/hooks/git", data=b"payload=%00", content_type=form)
+    assert unsigned.status_code == 401
 
 
 def test_of_many_sources_the_last_is_heard_of(

@@ -7,10 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from controller.store import deployments, documents
+from controller.access.passwords import token_hash
+from controller.app import assemble, create_app
+from controller.store import access, deployments, documents
+from controller.store.words import Role
 from margrave import yaml_text
 from margrave.documents.deployment import read_deployment
 from margrave.errors import Conflict
+from tests.functional.controller.kit import Api
 from tests.support.registry import FakeRegistry
 from tests.support.works import ADA, Works, git
 
@@ -204,3 +208,32 @@ def test_a_site_goes_when_that_is_merged(works: Works, forge: Path, people: Path
     works.publisher.refresh()
     with works.store.session() as session:
         assert documents.sites(session) == []
+
+
+def test_a_site_that_waits_is_not_told_as_done(works: Works, forge: Path, people: Path) -> None:
+    """Adding and removing a site are answered with 202 and the branch that waits to be merged;
+    what is written down says so too."""
+    parts = assemble(works.settings, works.clock)
+    token = {"id": "a", "name": "ada", "digest": token_hash("admin"), "role": Role.ADMIN}
+    with parts.store.write() as session:
+        more = {"sites": None, "created_by": "test", "created_at": works.clock()}
+        access.add_token(session, {**token, **more})
+    admin = Api(create_app(parts).test_client(), "admin")
+    made = admin.post("/sites", json={"name": "depot"})
+    assert (made.status_code, made.json["branch"]) == (202, "margrave/site-depot")
+    assert made.json["token"]
+    assert made.json["site"]["name"] == "depot"
+    merge(people, forge, "margrave/site-depot")
+    parts.publisher.refresh()
+    gone = admin.delete("/sites/depot")
+    assert (gone.status_code, gone.json["branch"]) == (202, "margrave/site-depot")
+    assert admin.get("/sites/depot").status_code == 200
+    merge(people, forge, "margrave/site-depot")
+    parts.publisher.refresh()
+    assert admin.get("/sites/depot").status_code == 404
+    written = [one for one in admin.get("/audit").json["items"] if one["target"] == "depot"]
+    assert {(one["action"], one["detail"]["branch"]) for one in written} == {
+        ("site.create", "margrave/site-depot"),
+        ("site.remove", "margrave/site-depot"),
+    }
+    parts.store.close()

@@ -13,6 +13,7 @@ from flask.testing import FlaskClient
 from controller import health
 from controller.parts import Parts
 from controller.publish import Repository, trunk
+from controller.publish.reader import Reader
 from controller.store import facts
 from margrave.errors import Unreachable
 from tests.functional.controller.kit import Api
@@ -32,6 +33,40 @@ def halted(parts: Parts) -> None:
     told = {"reason": "main was rewritten", "cure": "accept it", "since": "2026-03-01T12:00:00Z"}
     with parts.store.write() as session:
         facts.put(session, facts.HALT, {**told, "commit": FOUND, "known": KNOWN})
+
+
+def test_who_asks_often_is_told_what_was_seen(
+    client: FlaskClient, parts: Parts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hundred questions in a moment, which nobody needs a token for, are one look."""
+    looks: list[int] = []
+    look = health.checks
+
+    def counted(parts: Parts) -> list[health.Check]:
+        looks.append(1)
+        return look(parts)
+
+    parts.broker.start()
+    monkeypatch.setattr(health, "KEPT", 3600.0)
+    monkeypatch.setattr(health, "checks", counted)
+    assert {client.get("/readyz").status_code for _ in range(100)} == {200}
+    assert len(looks) == 1
+
+
+def test_what_cannot_be_read_is_told(
+    client: FlaskClient, parts: Parts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A head that the reader fails at is a part that is ill, and serving goes on."""
+    parts.broker.start()
+    with monkeypatch.context() as away:
+        away.setattr(Reader, "follow", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            parts.publisher.refresh()
+    status, parts_ill = ill(client)
+    assert (status, list(parts_ill)) == (200, ["reading"])
+    assert "cannot be read: a defect: ZeroDivisionError" in parts_ill["reading"]
+    parts.publisher.refresh()
+    assert ill(client) == (200, {})
 
 
 def test_what_only_waits_keeps_it_ready(

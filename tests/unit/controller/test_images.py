@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import socket
+import threading
+
 import pytest
 
 from controller.publish.images import Images, Reference, parse
-from margrave.errors import Refused
+from margrave.errors import Refused, Unreachable
+from margrave.sections import Registry
 
 DIGEST = "sha256:" + "0" * 64
 
@@ -37,3 +41,31 @@ def test_left_alone() -> None:
     images = Images(())
     assert images.pinned(f"quay.io/x@{DIGEST}") == f"quay.io/x@{DIGEST}"
     assert images.pinned("quay.io/x:${TAG}") == "quay.io/x:${TAG}"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"SSH-2.0-OpenSSH_9.2\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{}",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        b"",
+    ],
+    ids=["another protocol", "half an answer", "no chunk", "nothing"],
+)
+def test_what_speaks_no_http_does_not_answer(said: bytes) -> None:
+    """Whatever a registry's port says instead: it is away, and what asked it waits."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = f"127.0.0.1:{listener.getsockname()[1]}"
+        images = Images([Registry(host="shop.example", address=address, insecure=True)])
+
+        def speak() -> None:
+            for _ in range(2):  # the digest is asked for, then the manifest
+                line, _ = listener.accept()
+                with line:
+                    line.recv(65536)
+                    line.sendall(said)
+
+        threading.Thread(target=speak, daemon=True).start()
+        with pytest.raises(Unreachable, match=r"registry shop\.example does not answer"):
+            images.pinned("shop.example/web:1")

@@ -1,0 +1,97 @@
+"""What came over the built-in repository's door, and who had a source read, is written down."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from werkzeug.serving import make_server
+
+from tests.functional.controller.kit import Api
+from tests.support.waiting import eventually
+from tests.support.works import APPS, git
+
+
+@pytest.fixture
+def address(app: Flask) -> Iterator[str]:
+    """Where the controller listens."""
+    server = make_server("127.0.0.1", 0, app, threaded=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def clone(address: str, tmp_path: Path) -> Path:
+    """An operator's."""
+    git(tmp_path, "clone", "-q", f"http://any:operator@{address}/git/deployments.git", "clone")
+    return tmp_path / "clone"
+
+
+def written(admin: Api, action: str) -> list[dict[str, Any]]:
+    items: list[dict[str, Any]] = admin.get("/audit").json["items"]
+    return [one for one in reversed(items) if one["action"] == action]
+
+
+def committed(clone: Path, path: str, text: str) -> str:
+    (clone / path).parent.mkdir(exist_ok=True)
+    (clone / path).write_text(text)
+    git(clone, "add", ".")
+    git(clone, "commit", "-qm", "Change it")
+    return git(clone, "rev-parse", "HEAD").strip()
+
+
+def test_every_push_is_written_down(clone: Path, address: str, admin: Api) -> None:
+    """By whose token, from which commit to which, and with which outcome: what was let in, what
+    the hook refused, and who may not push at all."""
+    old = git(clone, "rev-parse", "HEAD").strip()
+    good = committed(clone, "sites/harbor.yaml", "labels: {zone: north}\n")
+    git(clone, "push", "-q", "origin", "HEAD:main", "HEAD:refs/heads/other")
+    bad = committed(clone, "sites/harbor.yaml", "labels: 7\n")
+    assert "remote rejected" in git(clone, "push", ok=False)
+    viewers = f"http://any:viewer@{address}/git/deployments.git"
+    assert "403" in git(clone, "push", viewers, "HEAD:main", ok=False)
+    eventually(lambda: len(written(admin, "git.push")) == 4)
+    none = "0" * 40
+    told = [
+        (one["actor"], one["target"], one["outcome"], one["detail"])
+        for one in written(admin, "git.push")
+    ]
+    assert sorted(told[:2], key=lambda one: one[1]) == [
+        ("operator", "refs/heads/main", "done", {"old": old, "new": good}),
+        ("operator", "refs/heads/other", "done", {"old": none, "new": good}),
+    ]
+    assert told[2:] == [
+        ("operator", "refs/heads/main", "refused", {"old": good, "new": bad}),
+        ("viewer", "refs/heads/main", "refused", {"reason": "this token may not push"}),
+    ]
+    assert {one["address"] for one in written(admin, "git.push")} == {"127.0.0.1"}
+    assert admin.get("/audit/verify").json["broken_at"] is None
+
+
+def test_a_fetch_is_none_of_it(clone: Path, admin: Api) -> None:
+    """Runners fetch all day."""
+    git(clone, "fetch", "-q")
+    assert written(admin, "git.push") == []
+
+
+def test_a_sync_that_somebody_asked_for_is_written_down(
+    admin: Api, operator: Api, tmp_path: Path
+) -> None:
+    """With the commits before and after it, or why it failed."""
+    git(tmp_path, "clone", "-q", "--depth=1", f"file://{APPS.parents[1]}", "apps")
+    source = {"name": "own", "url": str(tmp_path / "apps"), "path": "examples/apps"}
+    assert admin.post("/app-sources", json=source).status_code == 201
+    commit = operator.post("/app-sources/own/sync").json["commit"]
+    (tmp_path / "apps").rename(tmp_path / "elsewhere")
+    assert operator.post("/app-sources/own/sync").status_code == 404
+    told = [
+        (one["actor"], one["target"], one["outcome"], one["detail"]["old"])
+        for one in written(admin, "app-source.sync")
+    ]
+    assert told == [("operator", "own", "done", None), ("operator", "own", "failed", commit)]
