@@ -6,6 +6,7 @@ import errno
 import os
 import signal
 import subprocess
+from contextlib import suppress
 from typing import TYPE_CHECKING, BinaryIO, Final, Self
 
 from margrave import git_words
@@ -58,7 +59,8 @@ class Running:
 
     def __exit__(self, *_: object) -> None:
         if self._process.returncode is None:
-            os.killpg(self._process.pid, signal.SIGKILL)  # what speaks for it to others, too
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)  # what speaks for it to others, too
             self._process.communicate()
 
     def finish(self, seconds: float = SECONDS) -> bytes:

@@ -54,10 +54,10 @@ class Fuzzed:
 
 
 @contextmanager
-def fuzzed(folder: Path) -> Iterator[Fuzzed]:
+def fuzzed(folder: Path, database: str | None = None) -> Iterator[Fuzzed]:
     """A controller with applications, sites, nodes, deployments, operations and people."""
     registry = FakeRegistry().start()
-    settings = _settings(folder, registry)
+    settings = _settings(folder, registry, database)
     _admin(settings)
     process = multiprocessing.get_context("spawn").Process(target=serve, args=(settings,))
     process.start()
@@ -75,7 +75,7 @@ def fuzzed(folder: Path) -> Iterator[Fuzzed]:
         registry.stop()
 
 
-def _settings(folder: Path, registry: FakeRegistry) -> ControllerSettings:
+def _settings(folder: Path, registry: FakeRegistry, database: str | None) -> ControllerSettings:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -83,6 +83,7 @@ def _settings(folder: Path, registry: FakeRegistry) -> ControllerSettings:
     return ControllerSettings.model_validate(
         {
             "state": {"dir": folder / "state"},
+            "database": {"url": database},
             "http": {"bind": f"127.0.0.1:{port}"},
             "catalog": {"local_roots": [folder], "sync_interval": "24h"},
             "registries": [host],

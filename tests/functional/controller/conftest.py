@@ -36,28 +36,54 @@ QUICK = (
 )
 # Backup, restore and rebuild work on SQLite's file; PostgreSQL has tools of its own.
 SQLITE_ONLY = ("test_git_keeping",)
-ON_BOTH = {"parts", "works", "on_both"}
+ON_BOTH = {"parts", "works", "served", "on_both"}
+# What many tests of a module share: a database that nobody empties between them.
+SHARED = {"untouched", "running"}
 DATABASE = "MARGRAVE_TEST_DATABASE_URL"
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Each test that needs a database, on both."""
     module = metafunc.module.__name__.rpartition(".")[2]
-    if module in SQLITE_ONLY or not ON_BOTH & set(metafunc.fixturenames):
+    if module in SQLITE_ONLY:
         return
+    names = set(metafunc.fixturenames)
     postgresql = pytest.param("postgresql", marks=() if module in QUICK else pytest.mark.full)
-    metafunc.parametrize("database", ["sqlite", postgresql], indirect=True)
+    if ON_BOTH & names:
+        metafunc.parametrize("database", ["sqlite", postgresql], indirect=True)
+    if SHARED & names:
+        metafunc.parametrize(
+            "shared_database", ["sqlite", postgresql], indirect=True, scope="module"
+        )
 
 
 @pytest.fixture(scope="session")
-def postgresql() -> Iterator[str]:
-    """The URL of a migrated database on a PostgreSQL of this run's own."""
+def postgresql_server() -> Iterator[postgres.Postgres]:
+    """A PostgreSQL of this run's own."""
     with postgres.server() as server:
-        url = server.create()
-        store = Store(url)
-        store.migrate()
-        store.close()
-        yield url
+        yield server
+
+
+@pytest.fixture(scope="session")
+def postgresql(postgresql_server: postgres.Postgres) -> str:
+    """The URL of a migrated database on it."""
+    return _migrated(postgresql_server)
+
+
+@pytest.fixture(scope="module")
+def shared_database(request: pytest.FixtureRequest) -> str | None:
+    """The URL of a database of the module's own, or None for SQLite in the state folder."""
+    if getattr(request, "param", "sqlite") == "sqlite":
+        return None
+    return _migrated(request.getfixturevalue("postgresql_server"))
+
+
+def _migrated(server: postgres.Postgres) -> str:
+    url = server.create()
+    store = Store(url)
+    store.migrate()
+    store.close()
+    return url
 
 
 @pytest.fixture(autouse=True)

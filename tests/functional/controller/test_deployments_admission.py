@@ -24,10 +24,13 @@ CAPABLE = {"architecture": "amd64", "cpus": 2, "deployment_types": ["compose"]}
 
 
 @pytest.fixture(scope="module")
-def untouched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Works]:
+def untouched(
+    tmp_path_factory: pytest.TempPathFactory, shared_database: str | None
+) -> Iterator[Works]:
     """For tests that refuse everything, and so may share it."""
     registry = FakeRegistry().start()
-    works = Works(tmp_path_factory.mktemp("works") / "state", registry).with_apps("harbor")
+    folder = tmp_path_factory.mktemp("works") / "state"
+    works = Works(folder, registry, database={"url": shared_database}).with_apps("harbor")
     yield works
     works.store.close()
     registry.stop()

@@ -32,7 +32,7 @@ works.publisher.publish_all()
 """
 
 
-def test_killed_again_and_again(tmp_path: Path) -> None:
+def test_killed_again_and_again(tmp_path: Path, on_both: None) -> None:
     """Whenever the process dies, nothing that was accepted is lost, and nothing is doubled."""
     registry = FakeRegistry().start()
     works = Works(tmp_path / "state", registry).with_apps("depot", "harbor")

@@ -27,11 +27,13 @@ def silent() -> Iterator[str]:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}/deployments.git"
 
 
-def test_a_silent_remote_takes_no_thread_for_long(tmp_path: Path, silent: str) -> None:
+def test_a_silent_remote_takes_no_thread_for_long(
+    tmp_path: Path, silent: str, database: str | None, on_both: None
+) -> None:
     """Pauses of sites are refused with 503 and Retry-After within seconds, /healthz answers at
     once beside them, and what ails Git is told until the remote speaks."""
-    with serving(tmp_path, None, git={"remote": silent}) as (url, _):
-        store = Store(f"sqlite:///{tmp_path / 'state' / 'margrave.db'}")
+    with serving(tmp_path, database, git={"remote": silent}) as (url, _):
+        store = Store(database or f"sqlite:///{tmp_path / 'state' / 'margrave.db'}")
         with store.write() as session:
             session.add(Site(name="harbor", created_at=NOON))
         store.close()

@@ -44,10 +44,12 @@ def test_every_route_is_described() -> None:
     assert set(described.DOORS) <= {door.path for door in DOORS}
 
 
-@pytest.fixture(scope="session")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fuzzed]:
+@pytest.fixture(scope="module")
+def running(
+    tmp_path_factory: pytest.TempPathFactory, shared_database: str | None
+) -> Iterator[Fuzzed]:
     """A controller in a process of its own, with something of everything in it."""
-    with fuzzed(tmp_path_factory.mktemp("fuzzed")) as made:
+    with fuzzed(tmp_path_factory.mktemp("fuzzed"), shared_database) as made:
         yield made
 
 
