@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -219,6 +220,25 @@ def test_killed_between_commit_and_row(works: Works) -> None:
     works.publisher.publish_all()
     assert works.repository.head() == head
     assert works.request(answer)["commit"] == head
+
+
+def test_told_to_stop_it_finishes_what_it_is_at(
+    works: Works, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long the queue is, one request is published after the word to stop; the others wait
+    for the next start."""
+    answers = [works.create("harbor", name=f"shop-{one}") for one in range(3)]
+    stop = threading.Event()
+    given = works.publisher.publish_next
+
+    def told_meanwhile() -> bool:
+        stop.set()
+        return given()
+
+    monkeypatch.setattr(works.publisher, "publish_next", told_meanwhile)
+    works.publisher.publish_all(stop)
+    states = [works.request(one)["state"] for one in answers]
+    assert states == ["published", "queued", "queued"]
 
 
 def _unhooked(folder: Path) -> str:
