@@ -26,7 +26,10 @@ from runner.socket_client import SOCKET, ask
 NODES: Final = (*pick("name", "address", "status"), ("WHY", field("error")))
 PLACEMENTS: Final = (
     *pick("name", "node"),
-    ("STATE", lambda one: one["state"] + (", when last seen" if one["freshness"] == "unknown" else "")),
+    (
+        "STATE",
+        lambda one: one["state"] + (", when last seen" if one["freshness"] == "unknown" else ""),
+    ),
     *pick("outcome", "version"),
     ("WHY", lambda one: one["waiting"] and f"waiting for {one['waiting']['for']}"),
 )
