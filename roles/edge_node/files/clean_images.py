@@ -2,8 +2,8 @@
 """Remove images that applications of this node do not need any more.
 
 An update removes what it has replaced by itself. What stays are images of releases that never came
-to run: once their release is neither current nor previous and has not been touched for some days,
-they go. Images that Margrave did not fetch are never looked at, and one that a container uses is
+to run: once their release is neither current, previous nor made ready to be next, and has not been
+touched for some days, they go. Images that Margrave did not fetch are never looked at, and one that a container uses is
 refused by the engine itself.
 """
 
@@ -19,6 +19,7 @@ import time
 
 STATE = "/var/lib/margrave/deployments"
 DAY = 86400.0
+ENGINES = ("podman", "docker")
 
 
 def releases(state: str):
@@ -27,7 +28,7 @@ def releases(state: str):
         folder = os.path.join(state, deployment)
         kept = {
             os.path.basename(os.readlink(link))
-            for link in (os.path.join(folder, name) for name in ("current", "previous"))
+            for link in (os.path.join(folder, name) for name in ("current", "previous", "next"))
             if os.path.islink(link)
         }
         place = os.path.join(folder, "releases")
@@ -63,9 +64,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--state", default=STATE)
     parser.add_argument("--days", type=float, default=7.0)
+    parser.add_argument("--engine", choices=ENGINES, help="the first that is here, if not given")
     parser.add_argument("--dry-run", action="store_true", help="say it, and remove nothing")
     given = parser.parse_args()
-    engine = next((one for one in ("podman", "docker") if shutil.which(one)), "")
+    engine = given.engine or next((one for one in ENGINES if shutil.which(one)), "")
     if not engine:
         sys.exit("neither podman nor docker is here")
     for name in unneeded(list(releases(given.state)), time.time() - given.days * DAY):

@@ -20,9 +20,10 @@ class Node:
         self.base, self.state = base, base / "deployments"
         self.bin = base / "bin"
         self.bin.mkdir()
-        engine = self.bin / "podman"
-        engine.write_text('#!/bin/sh\necho "$@" >> "$0.calls"\n[ "$2" != busy ] || exit 2\n')
-        engine.chmod(0o755)
+        for name in ("podman", "docker"):
+            engine = self.bin / name
+            engine.write_text('#!/bin/sh\necho "$@" >> "$0.calls"\n[ "$2" != busy ] || exit 2\n')
+            engine.chmod(0o755)
 
     def release(
         self, name: str, age: float, *images: str, link: str = "", ours: bool = True
@@ -53,10 +54,11 @@ class Node:
 
 
 def test_only_what_nothing_needs_goes(tmp_path: Path) -> None:
-    """Not what current, previous or a young release have, nor what was there before us."""
+    """Not what current, previous, next or a young release have, nor what was there before us."""
     node = Node(tmp_path)
     node.release("now", 90, "web:3", "cache:1", link="current")
     node.release("before", 90, "web:2", "cache:1", link="previous")
+    node.release("ahead", 90, "web:6", link="next")
     node.release("failed", 30, "web:4", "cache:1", "busy")
     node.release("young", 1, "web:5")
     node.release("theirs", 30, "theirs:1", ours=False)
@@ -86,3 +88,14 @@ def test_a_damaged_release_removes_nothing(tmp_path: Path) -> None:
 def test_a_node_without_deployments_is_clean(tmp_path: Path) -> None:
     """Nothing is there, so nothing is said."""
     assert Node(tmp_path).clean() == ([], [], "")
+
+
+def test_the_engine_that_is_meant_is_told(tmp_path: Path) -> None:
+    """A node with both programs has one on which applications run."""
+    node = Node(tmp_path)
+    node.release("failed", 30, "web:4")
+
+    _, told, _ = node.clean("--engine", "docker")
+
+    assert told == []
+    assert (node.bin / "docker.calls").read_text().split() == ["rmi", "web:4"]
