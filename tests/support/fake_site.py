@@ -11,7 +11,6 @@ import subprocess
 import threading
 import uuid
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -19,15 +18,9 @@ from urllib.parse import quote
 import httpx
 
 from margrave.documents.deployment import Deployment, read_deployment
+from tests.support.fake_walk import Runs, Walk, now
 
-BROKEN = "1.2.0"
 BEAT = 0.4
-NEVER_HEALTHY = {
-    "class": "health",
-    "code": "unhealthy",
-    "message": "web did not get healthy within 60 s",
-    "cure": "read its log below, mend the release",
-}
 MACHINE = {
     "architecture": "amd64",
     "cpus": 4,
@@ -35,15 +28,6 @@ MACHINE = {
     "engines": ["podman"],
     "deployment_types": ["compose"],
 }
-
-
-@dataclass
-class Runs:
-    """What a node has of a deployment."""
-
-    revision: str
-    version: str | None
-    incarnation: int = 1
 
 
 @dataclass
@@ -107,7 +91,7 @@ class FakeSite:
         """Put an event into the outbox and send what is there."""
         with self._lock:
             self._seq += 1
-            event = {"seq": self._seq, "at": _now(), "kind": kind, "data": data}
+            event = {"seq": self._seq, "at": now(), "kind": kind, "data": data}
             self._outbox.append(event)
         self._deliver()
 
@@ -131,8 +115,8 @@ class FakeSite:
         while not self._stopped.wait(BEAT):
             if not self.connected.is_set():
                 continue
-            nodes = [{"name": one, "status": "active", "last_seen": _now()} for one in self.nodes]
-            body = {"protocol": 1, "runner": self._runner, "epoch": 1, "at": _now(), "nodes": nodes}
+            nodes = [{"name": one, "status": "active", "last_seen": now()} for one in self.nodes]
+            body = {"protocol": 1, "runner": self._runner, "epoch": 1, "at": now(), "nodes": nodes}
             try:
                 told = self._http.post("/heartbeat", json=body)
             except httpx.TransportError:
@@ -199,7 +183,7 @@ class FakeSite:
         if (one.id, one.revision) in self.tried:
             self._hold(node, one, commit)  # quarantined: it failed at this site
             return
-        walk = _Walk(self, node, one, commit, runs)
+        walk = Walk(self, node, one, commit, runs)
         if walk.go():
             self.has[node, one.id] = Runs(one.revision, one.version)
             self.held = {key for key in self.held if key[:2] != (node, one.id)}  # told anew
@@ -235,94 +219,15 @@ class FakeSite:
             "version": runs.version, "commit": commit, "operation": operation, "attempt": 1,
         }  # fmt: skip
         about = {"id": operation, "deployment": deployment, "node": node, "kind": "delete"}
-        began = _now()
+        began = now()
         going = {**base, "state": "DELETING", "from": "INSTALLED", "to": "DELETING"}
         self.tell("placement", {**going, "outcome": "pending", "reason": "removed from Git"})
         self.tell("operation", {**about, "state": "running", "started_at": began})
         gone = {**base, "state": "DELETED", "from": "DELETING", "to": "DELETED", "actor": "node"}
         gone |= {"revision": None, "version": None}
         self.tell("placement", {**gone, "outcome": "succeeded", "reason": "taken off the node"})
-        ended = {"state": "succeeded", "started_at": began, "ended_at": _now()}
+        ended = {"state": "succeeded", "started_at": began, "ended_at": now()}
         self.tell("operation", {**about, **ended})
-
-
-class _Walk:
-    """One install or update on one node, told step by step."""
-
-    def __init__(
-        self, site: FakeSite, node: str, one: Deployment, commit: str, runs: Runs | None
-    ) -> None:
-        self._site, self._one, self._runs, self._node = site, one, runs, node
-        self._operation = str(uuid.uuid4())
-        self._kind = "update" if runs else "install"
-        self._commit = commit
-        self._began = _now()
-
-    def go(self) -> bool:
-        """Whether the wanted revision runs now."""
-        self._site._cancelled.discard(self._one.id)  # of something that was over already
-        busy = "UPDATING" if self._runs else "INSTALLING"
-        if self._runs is None:
-            self._place(None, "PENDING", "pending", "wanted here")
-        self._place("INSTALLED" if self._runs else "PENDING", busy, "pending", "revision changed")
-        self._tell("running", phase="prefetch")
-        self._log("fetching the images", "images are there")
-        self._tell("running", phase="health")
-        self._log("switched, waiting for health")
-        self._site.may_go_on.wait(120)
-        cancelled = self._one.id in self._site._cancelled
-        self._site._cancelled.discard(self._one.id)
-        if self._one.version == BROKEN or cancelled:
-            self._site.held.add((self._node, self._one.id, self._one.revision))
-            return self._go_back(busy, cancelled=cancelled)
-        self._log("healthy")
-        self._runs = Runs(self._one.revision, self._one.version)
-        self._place(busy, "INSTALLED", "succeeded", "runs and is healthy", actor="node")
-        self._tell("succeeded", phase="done", ended_at=_now())
-        return True
-
-    def _go_back(self, busy: str, *, cancelled: bool) -> bool:
-        error = None if cancelled else NEVER_HEALTHY
-        why = "cancelled" if cancelled else "never got healthy"
-        ended = "held" if cancelled else "rolled-back"
-        self._log(why)
-        self._tell("cancelled" if cancelled else "failed", error=error, ended_at=_now())
-        self._place(busy, "FAILED", "failed", why, actor="node", error=error)
-        if self._runs is None:
-            return False
-        self._place("FAILED", "ROLLINGBACK", "failed", "the previous revision is proved")
-        told = {"actor": "node", "error": error}
-        self._place("ROLLINGBACK", "INSTALLED", ended, f"went back: {why}", **told)
-        return False
-
-    def _place(self, frm: str | None, to: str, outcome: str, reason: str, **more: Any) -> None:
-        runs = self._runs
-        self._site.tell(
-            "placement",
-            {
-                "deployment": self._one.id, "name": self._one.name, "node": self._node,
-                "incarnation": 1, "state": to, "outcome": outcome, "from": frm, "to": to,
-                "revision": runs.revision if runs else None,
-                "version": runs.version if runs else None,
-                "wanted_revision": self._one.revision, "wanted_version": self._one.version,
-                "attempt": 1, "reason": reason, "actor": "runner", "since": _now(),
-                "health": "healthy" if to == "INSTALLED" else "unknown",
-                "operation": self._operation, "commit": self._commit, **more,
-            },
-        )  # fmt: skip
-
-    def _tell(self, state: str, **more: Any) -> None:
-        about = {"id": self._operation, "deployment": self._one.id, "node": self._node}
-        about |= {"kind": self._kind, "state": state, "attempt": 1, "started_at": self._began}
-        self._site.tell("operation", {**about, "revision": self._one.revision, **more})
-
-    def _log(self, *lines: str) -> None:
-        told = [f"{_now()[11:19]} {line}" for line in lines]
-        self._site.tell("log", {"operation": self._operation, "lines": told})
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat()
 
 
 def _git(folder: Path, *words: str) -> str:

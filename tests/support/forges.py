@@ -78,13 +78,17 @@ def gitlab(_: bytes, secret: str = SECRET) -> Headers:
 
 
 def standard(
-    body: bytes, secret: str = SECRET, at: float = NOW, key: bytes | None = None
+    body: bytes,
+    secret: str = SECRET,
+    at: float = NOW,
+    key: bytes | None = None,
+    ident: str = "msg_1",
 ) -> Headers:
     """Anybody who signs as Standard Webhooks says, beside a signature of a secret that is gone."""
-    signed = f"msg_1.{int(at)}.".encode() + body
+    signed = f"{ident}.{int(at)}.".encode() + body
     made = hmac.new(secret.encode() if key is None else key, signed, hashlib.sha256).digest()
     return {
-        "webhook-id": "msg_1",
+        "webhook-id": ident,
         "webhook-timestamp": str(int(at)),
         "webhook-signature": f"v1,AAAA v1,{base64.b64encode(made).decode()}",
     }

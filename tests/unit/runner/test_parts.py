@@ -1,4 +1,4 @@
-"""The runner's pure parts: settings, limits, secrets, arguments, observations."""
+"""The runner's pure parts: limits, secrets, arguments, observations."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ import pytest
 from margrave.documents.deployment import Deployment, read_deployment, render
 from margrave.documents.extensions import Extensions, Policy
 from margrave.documents.site import SiteDocument, SitePart
-from margrave.errors import MargraveError, SettingsError
+from margrave.errors import MargraveError
 from margrave.lifecycle import Kind, Outcome, State
 from margrave.sections import Registry
-from runner import settings
 from runner.outbox.backoff import Backoff
 from runner.ports import Observation, Status
 from runner.reconcile import arguments
@@ -33,14 +32,6 @@ from runner.reconcile.view import (
 from runner.store.values import Placement, SiteState
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-MINIMAL = '[site]\nname = "harbor"\n[git]\nremote = "https://git.example/d.git"\n'
-
-
-def load(tmp_path: Path, text: str, **environ: str) -> settings.RunnerSettings:
-    """Settings from this text and environment."""
-    file = tmp_path / "margrave.toml"
-    file.write_text(text)
-    return settings.load(file, environ)
 
 
 def deployment(
@@ -85,52 +76,6 @@ def placement(**changes: Any) -> Placement:
         health="healthy",
     )
     return replace(made, **changes)
-
-
-def test_two_lines_are_a_configuration(tmp_path: Path) -> None:
-    """Everything else has a default, and paths begin at the file."""
-    loaded = load(tmp_path, MINIMAL)
-    assert loaded.state.dir == tmp_path / "state"
-    assert (loaded.poll.interval, loaded.drift.interval) == ("30s", "60s")
-    assert loaded.http.bind == "127.0.0.1:8801"
-
-
-def test_all_findings_of_a_configuration_come_at_once(tmp_path: Path) -> None:
-    """Unknown keys, wrong values and missing ones, together."""
-    with pytest.raises(SettingsError) as raised:
-        load(tmp_path, '[site]\nname = "No Label"\n[pol]\nx = 1\n[poll]\ninterval = "soon"\n')
-    text = str(raised.value)
-    for word in ("/site/name", "/pol", "/poll/interval", "/git"):
-        assert word in text
-
-
-@pytest.mark.parametrize(
-    ("more", "pointer"),
-    [
-        ('[http]\nbind = "0.0.0.0:8801"\n', "/http/bind"),
-        ('[controller]\nurl = "http://controller.example"\ntoken = "t"\n', "/controller/url"),
-        ('[controller]\nurl = "https://controller.example"\n', "/controller"),
-        ('[http.tls]\ncert = "c.pem"\n', "/http/tls"),
-        ('[[registries]]\nhost = "r"\nca_file = "ca.pem"\n', "/registries/0/ca_file"),
-    ],
-)
-def test_what_is_unsafe_stops_the_start(tmp_path: Path, more: str, pointer: str) -> None:
-    """Each with the key and the cure."""
-    with pytest.raises(SettingsError, match=pointer):
-        load(tmp_path, MINIMAL + more)
-
-
-def test_insecure_is_possible_in_so_many_words(tmp_path: Path) -> None:
-    """And by environment as well as by file."""
-    text = MINIMAL + '[http]\nbind = "0.0.0.0:8801"\n'
-    loaded = load(tmp_path, text, MARGRAVE_HTTP__INSECURE="true")
-    assert loaded.http.insecure
-
-
-def test_a_password_in_the_remote_is_refused(tmp_path: Path) -> None:
-    """It would be shown wherever the remote is named."""
-    with pytest.raises(SettingsError, match="holds a password"):
-        load(tmp_path, MINIMAL.replace("git.example", "u:p@git.example"))
 
 
 def test_the_runner_only_narrows_the_sites_policy() -> None:
