@@ -11,11 +11,8 @@ import os
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
 
 from margrave.secret import Secret
-
-_KEPT: Final = ("PATH", "LANG", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR", "https_proxy", "no_proxy")
 
 
 @dataclass(frozen=True)
@@ -31,9 +28,11 @@ class Access:
     ca_file: str = ""
 
     def environment(self) -> dict[str, str]:
-        """What a git process is given; its own tokens the runner has forgotten by then."""
-        values = {name: os.environ[name] for name in _KEPT if name in os.environ}
-        values |= {
+        """What a git process is given beside the runner's own environment.
+
+        That one holds no secrets: those of the configuration are forgotten at the start.
+        """
+        values = {
             "GIT_TERMINAL_PROMPT": "0",
             "GIT_ALLOW_PROTOCOL": "http:https:ssh:file",
             # A clone of a server must not depend on the settings of whoever started it.
