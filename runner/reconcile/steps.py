@@ -122,7 +122,12 @@ def plan(tick: Tick) -> Outcome:
 
 
 def execute(tick: Tick) -> Outcome:
-    """Start what is due, and make calls again that did not end."""
+    """Start what is due, and make calls again that did not end.
+
+    The latter not without a verified state either: what they carry may be what is not whole.
+    """
+    if tick.desired is None:
+        return Done()
     run = tick.parts.operations
     tick.started = run.begin(tick.plan.due, tick.nodes)
     awake = _awake(tick)

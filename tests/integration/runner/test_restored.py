@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from margrave.documents.deployment import Deployment, read_deployment
 from margrave.errors import DocumentError
 from margrave.findings import Finding
+from margrave.lifecycle import Kind
 from tests.support.repository import STOREFRONT
 from tests.support.site import World
 
@@ -146,3 +148,28 @@ def test_a_component_that_a_power_cut_left_empty_is_taken_again(world: World) ->
     assert not world.halted()
     (call,) = world.executor.calls[4:]
     assert Path(call.arguments["components"][0]["src"], "compose.yaml").read_bytes()
+
+
+def test_a_call_that_a_power_cut_interrupted_waits_for_what_it_carries(world: World) -> None:
+    """It is made again once its components are whole: a release is not blamed for our disk."""
+    world.executor.lost = {Kind.UPDATE}
+    answered = threading.Event()
+    world.executor.before_answer = lambda call: answered.set()
+    world.repository.deploy("1.1.0", number=1)
+    world.repository.push()
+    world.runner.work.watch.look(hinted=True)
+    world.runner.work.reconciler.tick()
+    assert answered.wait(30)
+    made = len(world.executor.calls)
+    world.executor.lost = set()
+    for file in (world.base / "state/components").rglob("compose.yaml"):
+        file.write_bytes(b"")
+    elsewhere = world.base / "elsewhere.git"
+    world.repository.bare.rename(elsewhere)
+    world.restart()
+    world.settle()
+    assert len(world.executor.calls) == made
+    elsewhere.rename(world.repository.bare)
+    world.settle()
+    assert set(world.versions().values()) == {"1.1.0"}
+    assert {one.kind for one in world.executor.calls[made:]} == {Kind.UPDATE}
