@@ -99,8 +99,10 @@ def create_app(status: Status, token: Secret | None, *doors: Blueprint) -> Flask
 
 
 def _clock(moment: str | None) -> str:
-    """A time as it travels, as a person reads it; the page says that all of them are UTC."""
-    return moment[:19].replace("T", " ") if moment else "never"
+    """A time as it travels, as a person reads it: all of the page is in UTC, as its head says."""
+    if not moment:
+        return "never"
+    return f"{datetime.fromisoformat(moment).astimezone(UTC):%Y-%m-%d %H:%M:%S}"
 
 
 def _tone(placement: Mapping[str, Any]) -> str:

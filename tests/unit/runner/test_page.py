@@ -110,6 +110,16 @@ def test_the_page_shows_placements_and_operations_in_every_state(
     assert "differs: web missing; db stopped" in page.text
 
 
+def test_a_lock_is_shown_with_its_end_in_the_pages_own_time(
+    store: Store, client: FlaskClient
+) -> None:
+    """Whoever set it may have named another zone."""
+    held = {"owner": "eva", "reason": "inventory", "until": "2026-01-03T02:00:00+02:00"}
+    with store.write() as tx:
+        site.change_site(tx, locked=held)
+    assert "by eva: inventory (until 2026-01-03 00:00:00)" in client.get("/").text
+
+
 def operation(number: int, deployment: str, state: OperationState) -> Operation:
     """An operation on the first node."""
     return Operation(
