@@ -16,8 +16,9 @@ from ansible_collections.margrave.edge.plugins.module_utils import (
     _request,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._apply import switch_to
-from ansible_collections.margrave.edge.plugins.module_utils._call import Call, Observation
+from ansible_collections.margrave.edge.plugins.module_utils._call import Call
 from ansible_collections.margrave.edge.plugins.module_utils._errors import EngineError
+from ansible_collections.margrave.edge.plugins.module_utils._files import point
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Layout
 from ansible_collections.margrave.edge.plugins.module_utils._programs import Programs
 from ansible_collections.margrave.edge.plugins.module_utils._shell import operate
@@ -136,7 +137,8 @@ def test_a_failure_stores_and_answers_no_secret(tmp_path: Path) -> None:
         call.driver = Quoting("new-secret", "old-secret")
         old, new = _release_here(call, "a"), _release_here(call, "b")
         _release.store_secrets(call.folder.release(old.release), ["old-secret"])
-        switch_to(call, Observation(old, None, None, []), new)
+        point(call.folder.link("current"), f"releases/{old.release}")
+        switch_to(call, call.observe(), new)
 
     answer = operate("update", _params(secrets=["new-secret"]), False, work, layout)
     (tmp_path / "state" / "deployments" / ID / "releases" / ("a" * 64) / "secrets.json").unlink()
