@@ -26,6 +26,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._pull_errors import 
         ("no image found in manifest list for architecture arm64", "image"),
         ("unauthorized: authentication required", "auth"),
         ("requested access to the resource is denied", "auth"),
+        ('Head "http://registry.site/v2/web/manifests/1": no basic auth credentials', "auth"),
         ("something nobody has seen before", "engine"),
     ],
 )

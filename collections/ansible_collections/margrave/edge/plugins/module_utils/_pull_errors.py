@@ -55,7 +55,13 @@ TABLE = (
         AuthError,
         "registry-login",
         "give a login that may pull, in the runner's registries",
-        ("unauthorized", "authentication required", "denied", "forbidden"),
+        (
+            "unauthorized",
+            "authentication required",
+            "no basic auth credentials",
+            "denied",
+            "forbidden",
+        ),
     ),
     (
         ImageError,
