@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.margrave.edge.plugins.module_utils import (
-    _engine,
+    _driver,
     _kubernetes,
     _request,
     _stage,
@@ -80,9 +80,8 @@ def programs(monkeypatch: pytest.MonkeyPatch) -> Programs:
     for name in ("helm", "kubectl"):
         run = getattr(made, name)
         monkeypatch.setattr(Cluster, name, lambda _self, *a, _run=run, **k: _run(*a, **k))
-    for name in ("required", "detect"):
-        monkeypatch.setattr(_kubernetes, name, SimpleNamespace)
-    monkeypatch.setattr(_engine, "detect", lambda: None)
+    monkeypatch.setattr(_kubernetes, "required", SimpleNamespace)
+    monkeypatch.setattr(_driver, "here", lambda: ["helm"])
     return made
 
 
