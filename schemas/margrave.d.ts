@@ -830,6 +830,7 @@ export interface ReportPlacement {
   health?: string;
   drift?: unknown[];
   components?: unknown[];
+  keeps_data?: boolean | null;
   since?: string | null;
   name?: string | null;
   from?: State | null;

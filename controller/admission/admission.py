@@ -8,9 +8,16 @@ from dataclasses import asdict
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from controller.admission import acting, creating, forecast
-from controller.admission.bodies import Act, Create, QueueFull, read_act, read_create
-from controller.admission.decision import PLAINLY, Asked, Decision
+from controller.admission import acting, creating, draining, forecast
+from controller.admission.bodies import (
+    Act,
+    Create,
+    QueueFull,
+    read_act,
+    read_create,
+    read_drain,
+)
+from controller.admission.decision import PLAINLY, Asked, Decision, lasting
 from controller.admission.past import Past
 from controller.admission.sizes import Sizes
 from controller.publish.images import Images
@@ -19,7 +26,7 @@ from controller.store import commands, documents, operations, queue, requests
 from controller.store.commands import Order
 from controller.store.freshness import Moment
 from controller.store.words import RANK, Action, CommandKind, RequestState
-from margrave import durations
+from margrave import digest, durations
 from margrave.errors import Conflict, DocumentError
 
 if TYPE_CHECKING:
@@ -58,6 +65,8 @@ class Admission:
 
     def plan(self, body: Mapping[str, Any], who: Identity) -> dict[str, Any]:
         """What would happen; what speaks against it stands in `findings`, nothing is written."""
+        if body.get("action") == "drain":
+            return self._drain(body, who)
         acts = "action" in body or "select" in body
         read, wrong = read_act(body) if acts else read_create(body)
         past = self._past(read, who)
@@ -71,6 +80,20 @@ class Admission:
         self._sizes.ask(decision.sites)
         self._sizes.fill(decision.sites)
         return decision.plan
+
+    def _drain(self, body: Mapping[str, Any], who: Identity) -> dict[str, Any]:
+        """What a drain would stop and move: looked at here, asked for at the node or the site."""
+        read, wrong = read_drain(body)
+        if wrong:
+            return creating.refused_plan(wrong, "")
+        with self._store.session() as session:
+            try:
+                sites = draining.decide(session, read, who, self._moment())
+            except DocumentError as error:
+                return creating.refused_plan(error.findings, str(error))
+        parts = {"action": read.action, "sites": [lasting(one) for one in sites]}
+        whole = digest.of_bytes(digest.canonical_json(parts))
+        return {"hash": whole, "sites": list(sites), "duration": None, "findings": []}
 
     def create(
         self, body: Mapping[str, Any], who: Identity, asked: Asked = PLAINLY
@@ -179,10 +202,13 @@ class Admission:
             raise DocumentError([*wrong, *decision.errors])
         return decision
 
+    def _moment(self) -> Moment:
+        period = timedelta(seconds=durations.seconds(self._settings.heartbeat.interval))
+        return Moment(self._clock(), period)
+
     def _meaning(self, session: Session, read: Create | Act, who: Identity, past: Past) -> Decision:
         materials = Materials(self._store, images=None)
-        period = timedelta(seconds=durations.seconds(self._settings.heartbeat.interval))
-        moment = Moment(self._clock(), period)
+        moment = self._moment()
         if isinstance(read, Create):
             made = creating.decide(session, read, who, materials, moment)
             return Decision(

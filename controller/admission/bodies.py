@@ -118,6 +118,14 @@ class Act(Policies):
         return Action(self.action)
 
 
+class Drain(Body):
+    """POST /plans alone: what a drain of a node, or of the whole site, would stop and move."""
+
+    action: Literal["drain"]
+    site: str
+    node: str | None = None
+
+
 BESIDE: Final[Mapping[str, frozenset[str]]] = {
     "update": frozenset({"version", "profile", "parameters", *POLICIES}),
     "rollback": frozenset({"to", "priority", "reason"}),
@@ -169,6 +177,11 @@ def read_act(body: Mapping[str, Any]) -> tuple[Act, list[Finding]]:
     ]
     _reasoned(read, findings)
     return read, findings
+
+
+def read_drain(body: Mapping[str, Any]) -> tuple[Drain, list[Finding]]:
+    """The same of a drain that is looked at before it is asked for."""
+    return _read(Drain, body)
 
 
 def _reasoned(read: Policies, findings: list[Finding]) -> None:

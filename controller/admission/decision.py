@@ -55,7 +55,7 @@ class Decision:
         findings = [finding.as_dict() for finding in self.findings]
         lasts = [one["duration"] for one in self.sites]
         known = [one for one in lasts if one is not None]
-        same = [_lasting(one) for one in self.sites]
+        same = [lasting(one) for one in self.sites]
         parts: dict[str, Any] = {
             "action": self.action.value,
             "sites": same,
@@ -87,7 +87,7 @@ class Decision:
 _PASSING = frozenset({"waiting", "bytes", "present", "architecture"})
 
 
-def _lasting(site: Mapping[str, Any]) -> dict[str, Any]:
+def lasting(site: Mapping[str, Any]) -> dict[str, Any]:
     """A site's part of the plan without what changes by itself."""
     nodes = [
         {key: value for key, value in node.items() if key not in _PASSING} for node in site["nodes"]

@@ -70,7 +70,7 @@ def told(site: SiteView, one: Standing, action: str, moment: Moment) -> dict[str
     """What a command does: nothing in Git; the site's runner is told."""
     heard = moment.site(site.last_seen) is Freshness.FRESH
     why = "its runner is told" if heard else "its runner is told as soon as it is heard of again"
-    return _shown(site, one, action, why)
+    return shown(site, one, action, why)
 
 
 def _policy(site: SiteView, step: Step) -> list[Finding]:
@@ -88,9 +88,20 @@ def _placed(site: SiteView, step: Step, moment: Moment) -> Placed:
         pinned=None if pinned == "*" else pinned,
         profile_type=document.profile_type,
         constraints=document.device_constraints,
+        keeps_data=step.standing is not None and _keeps_data(step.standing),
+        left=step.standing.left if step.standing else (),
     )
     existing = set(step.standing.placements) if step.standing else set()
-    nodes = [
+    return place(wish, fleet(site, moment), existing)
+
+
+def _keeps_data(standing: Standing) -> bool:
+    return any(one["keeps_data"] for one in standing.placements.values())
+
+
+def fleet(site: SiteView, moment: Moment) -> list[Node]:
+    """The site's nodes as placement sees them."""
+    return [
         Node(
             one.name,
             one.labels,
@@ -101,7 +112,6 @@ def _placed(site: SiteView, step: Step, moment: Moment) -> Placed:
         )
         for one in site.nodes
     ]
-    return place(wish, nodes, existing)
 
 
 def _fit(site: SiteView, step: Step, placed: Placed) -> list[Finding]:
@@ -137,7 +147,7 @@ def _fit(site: SiteView, step: Step, placed: Placed) -> list[Finding]:
 
 
 # Reasons that pass: such a node fits, or may turn out to.
-_PASSING: Final = ("drained", "not active", "are enough", "not known yet")
+_PASSING: Final = ("drained", "not active", "are enough", "data stays", "not known yet")
 
 
 def _has(names: set[str]) -> str:
@@ -226,13 +236,13 @@ def _site(site: SiteView, step: Step, nodes: list[dict[str, Any]]) -> dict[str, 
     why = step.why
     if not site.nodes and step.document is not None:
         why = "the site has no node yet: it waits as PENDING"
-    found = _shown(site, step.standing, step.action, why)
+    found = shown(site, step.standing, step.action, why)
     if step.document is not None:
         found |= {"name": step.document.name, "app": step.document.application_id}
     return {**found, "changes": not step.same, "nodes": nodes, "batches": _batches(step, nodes)}
 
 
-def _shown(site: SiteView, one: Standing | None, action: str, why: str) -> dict[str, Any]:
+def shown(site: SiteView, one: Standing | None, action: str, why: str) -> dict[str, Any]:
     """A site's part of a plan in which nothing is done on nodes."""
     return {
         "site": site.name,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel, create_model
 
-from controller.admission.bodies import BESIDE, Act, Body, Create
+from controller.admission.bodies import BESIDE, Act, Body, Create, Drain
 from controller.api import answers, paging, told
 from controller.reports import messages
 from controller.store.choosing import Held
@@ -144,7 +144,7 @@ TABLE: Final[Mapping[tuple[str, str], Described]] = {
     ("POST", f"{_NODE}/drain"): Described(answers.ChangedNode),
     ("POST", f"{_NODE}/undrain"): Described(answers.ChangedNode),
     ("POST", f"{_NODE}/reload"): Described(answers.Given),
-    ("POST", "/plans"): Described(answers.Planned, body=(Create, Act)),
+    ("POST", "/plans"): Described(answers.Planned, body=(Create, Act, Drain)),
     ("POST", "/deployments"): Described(answers.Accepted, {}, _KEY, (Create,)),
     ("POST", "/deployments/actions"): Described(answers.Accepted, {}, _KEY, (Act,)),
     ("GET", "/deployments"): _many(

@@ -99,6 +99,7 @@ class PlacementData(Message):
     health: Word = "unknown"
     drift: list[Any] = Field(default_factory=list)
     components: list[Any] = Field(default_factory=list)
+    keeps_data: bool | None = None
     since: Time | None = None
     name: Word | None = None
     frm: State | None = Field(default=None, validation_alias=AliasChoices("from", "frm"))

@@ -32,6 +32,7 @@ _AS_TOLD: Final = (
     "health",
     "drift",
     "components",
+    "keeps_data",
 )
 
 

@@ -61,6 +61,7 @@ class Standing:
     extensions: Mapping[str, Any]
     state: State
     placements: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    left: tuple[str, ...] = ()  # nodes that it was taken off and its data is on, the last first
 
     @property
     def awaited(self) -> bool:
@@ -145,6 +146,7 @@ def selected(session: Session, select_by: Mapping[str, Any]) -> list[Standing]:
 
 def _standing(session: Session, rows: list[Deployment]) -> list[Standing]:
     placements: dict[int, dict[str, dict[str, Any]]] = {}
+    left: dict[int, dict[str, datetime]] = {}
     query = (
         select(Placement)
         .where(Placement.deployment.in_([row.key for row in rows]))
@@ -152,9 +154,19 @@ def _standing(session: Session, rows: list[Deployment]) -> list[Standing]:
     )
     for one in session.scalars(query):
         of_deployment = placements.setdefault(one.deployment, {})
+        gone = left.setdefault(one.deployment, {})
         of_deployment.pop(one.node, None)
+        gone.pop(one.node, None)
         if one.state is not State.DELETED:
-            of_deployment[one.node] = {"revision": one.revision, "version": one.version}
+            of_deployment[one.node] = {
+                "revision": one.revision,
+                "version": one.version,
+                "state": one.state,
+                "outcome": one.outcome,
+                "keeps_data": one.keeps_data,
+            }
+        elif one.keeps_data:
+            gone[one.node] = one.since
     return [
         Standing(
             row.id,
@@ -173,6 +185,11 @@ def _standing(session: Session, rows: list[Deployment]) -> list[Standing]:
             row.extensions,
             row.state,
             placements.get(row.key, {}),
+            _latest_first(left.get(row.key, {})),
         )
         for row in rows
     ]
+
+
+def _latest_first(left: Mapping[str, datetime]) -> tuple[str, ...]:
+    return tuple(sorted(left, key=lambda node: left[node], reverse=True))

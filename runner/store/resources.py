@@ -39,6 +39,7 @@ def placement_resource(one: Placement) -> dict[str, Any]:
         "health": one.health,
         "drift": list(one.drift),
         "components": [dict(component) for component in one.components],
+        "keeps_data": one.keeps_data,
         "since": moment(one.since),
     }
 

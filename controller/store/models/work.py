@@ -141,6 +141,8 @@ class Placement(Base):
     health: Mapped[str] = mapped_column(default="unknown")
     drift: Mapped[list[Any]] = mapped_column(default=list)
     components: Mapped[list[Any]] = mapped_column(default=list)
+    # Named volumes are on the node, also after a delete; None while its runner has not told.
+    keeps_data: Mapped[bool | None]
     since: Mapped[datetime]
     updated_at: Mapped[datetime]
 
