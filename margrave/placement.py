@@ -34,6 +34,8 @@ class Wish:
     profile_type: str
     constraints: Mapping[str, Any] | None = None
     keeps_data: bool = False  # it has named volumes somewhere, which a move would leave behind
+    well: Collection[str] = ()  # nodes on which it runs as it should
+    leaving: Collection[str] = ()  # nodes that it is being taken off
     left: Sequence[str] = ()  # nodes that it was taken off and where they still are, newest first
 
 
@@ -108,7 +110,7 @@ def _some(
 ) -> list[str]:
     """That many nodes: first those that have it, then those where its data is, then the active
     ones with the least on them."""
-    chosen = [node.name for node in able if node.name in existing][:number]
+    chosen = _kept(wish, [node for node in able if node.name in existing])[:number]
     fresh = sorted(
         (node for node in able if node.name not in existing and node.active),
         key=lambda node: (node.load, node.name),
@@ -123,6 +125,16 @@ def _some(
         if node.name not in chosen:
             against[node.name] = _left_over(node, number, waits)
     return chosen
+
+
+def _kept(wish: Wish, able: Sequence[Node]) -> list[str]:
+    """Nodes that have it, the best first: where there are too many, what runs well is not lost."""
+
+    def worth(node: Node) -> tuple[bool, bool, bool, str]:
+        name = node.name
+        return (name in wish.leaving, name not in wish.well, not node.active, name)
+
+    return [node.name for node in sorted(able, key=worth)]
 
 
 def _with_its_data(wish: Wish, nodes: Sequence[Node], existing: Collection[str]) -> list[str]:

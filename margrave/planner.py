@@ -72,10 +72,20 @@ def _placed(
         profile_type=document.profile_type,
         constraints=document.device_constraints,
         keeps_data=any(one.keeps_data for one in mine.values()),
+        well={node for node, one in mine.items() if _is_well(one)},
+        leaving={node for node, one in mine.items() if _is_leaving(one)},
         left=_left(mine.values()),
     )
     there = {node for node, one in mine.items() if one.state is not State.DELETED}
     return place(wish, view.nodes, there)
+
+
+def _is_well(one: Standing) -> bool:
+    return one.state is State.INSTALLED and not one.degraded
+
+
+def _is_leaving(one: Standing) -> bool:
+    return State.DELETING is one.state or one.failed_kind is Kind.DELETE
 
 
 def _left(mine: Iterable[Standing]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from controller.admission import forecast
 from controller.store.freshness import Moment, NodeStatus
 from margrave.documents.extensions import Extensions
 from margrave.findings import Finding
-from margrave.lifecycle import Freshness
+from margrave.lifecycle import Freshness, State
 from margrave.placement import Node, Placed, Wish, place
 
 if TYPE_CHECKING:
@@ -89,10 +89,17 @@ def _placed(site: SiteView, step: Step, moment: Moment) -> Placed:
         profile_type=document.profile_type,
         constraints=document.device_constraints,
         keeps_data=step.standing is not None and _keeps_data(step.standing),
+        well=_in_state(step, State.INSTALLED),
+        leaving=_in_state(step, State.DELETING),
         left=step.standing.left if step.standing else (),
     )
     existing = set(step.standing.placements) if step.standing else set()
     return place(wish, fleet(site, moment), existing)
+
+
+def _in_state(step: Step, state: State) -> set[str]:
+    there = step.standing.placements if step.standing else {}
+    return {node for node, one in there.items() if one["state"] is state}
 
 
 def _keeps_data(standing: Standing) -> bool:

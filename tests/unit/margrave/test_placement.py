@@ -52,6 +52,18 @@ def test_drain_moves_a_number_but_not_its_data() -> None:
     assert place(moved, (drained, other), {"drained"}).chosen == ("other",)
 
 
+def test_of_too_many_the_one_that_runs_well_is_kept() -> None:
+    """Fewer are wanted, or a drained node is back: what is ill, silent or leaving goes first."""
+    wish = replace(ALL, placement=Placement(nodes=1), well={"b", "c"})
+    a, b, c = nodes("a", "b", "c")
+    silent = replace(b, active=False)
+
+    assert place(wish, (a, b), {"a", "b"}).chosen == ("b",)
+    assert place(wish, (a, silent, c), {"a", "b", "c"}).chosen == ("c",)
+    assert place(replace(wish, leaving={"b"}), (a, b), {"a", "b"}).chosen == ("a",)
+    assert place(replace(wish, well=()), (a, b), {"a", "b"}).chosen == ("a",)
+
+
 def test_labels_and_pins_choose() -> None:
     """A selector and a pinned deviceId narrow the candidates."""
     shop, yard = nodes("shop", labels={"zone": "shop"})[0], nodes("yard")[0]

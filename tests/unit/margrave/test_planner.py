@@ -134,6 +134,15 @@ def test_removed_from_git_is_taken_off() -> None:
     ]
 
 
+def test_a_node_that_is_back_from_a_drain_takes_nothing_from_the_one_that_runs() -> None:
+    """Its delete had failed, and what moved away runs well: the delete is finished."""
+    half = failed("n1", Kind.DELETE, wanted_release=None)
+    ours = {"placement": {"nodes": 1}}
+    steps = plan(view(half, runs("n2", NEW), ours=ours)).steps
+
+    assert [(s.node, s.kind) for s in steps] == [("n1", Kind.DELETE)]
+
+
 def test_an_offline_node_blocks_nobody() -> None:
     """It waits by itself; the canary is another one."""
     fleet = (*nodes("n1", active=False), *nodes("n2"))
