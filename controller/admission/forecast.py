@@ -51,7 +51,8 @@ def closed(
     if document is not None:
         ours = document.extensions
     else:
-        ours = Extensions.model_validate(dict(standing.extensions) if standing else {})
+        known = standing.extensions if standing and standing.in_git else {}
+        ours = Extensions.model_validate(dict(known))
     if ours.priority == "urgent":
         return None
     part = SitePart.model_validate(

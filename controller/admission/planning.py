@@ -236,7 +236,8 @@ def _waiting(
         return {"for": "node", "until": None}
     if action == "none":
         return None
-    return forecast.closed(site, step.document, step.standing, moment.now)
+    # What leaves Git takes its own windows along: its runner knows those of the site alone.
+    return forecast.closed(site, step.document, None, moment.now)
 
 
 def _site(site: SiteView, step: Step, nodes: list[dict[str, Any]]) -> dict[str, Any]:

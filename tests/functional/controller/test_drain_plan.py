@@ -9,6 +9,7 @@ import pytest
 
 from controller.parts import Parts
 from controller.store import fleet
+from controller.store.models import Deployment
 from margrave.documents.deployment import render
 from margrave.schemas.requests import Plan
 from tests.functional.controller.kit import REVISION, Api, Runner, add_deployment, placed
@@ -86,6 +87,22 @@ def test_a_drain_that_waits_says_for_what(parts: Parts, harbor: Runner, viewer: 
     runs(parts, harbor, "kiosk", windows=[{"cron": "0 2 * * *", "duration": "1h"}], **ONE)
     [leaves, _] = drain(viewer, node="harbor-1")["kiosk"]["nodes"]
     assert leaves["waiting"] == {"for": "window", "until": "2026-03-02T02:00:00.000Z"}
+
+
+def test_a_delete_waits_for_the_windows_of_its_site_alone(
+    parts: Parts, harbor: Runner, viewer: Api
+) -> None:
+    """Its own are gone from Git together with it; one that a drain causes has both."""
+    own = [{"cron": "0 2 * * *", "duration": "1h"}]
+    one = runs(parts, harbor, "kiosk", windows=own, **ONE)
+    with parts.store.write() as session:
+        row = session.query(Deployment).filter_by(id=one).one()
+        row.extensions = {"windows": own}
+    body = {"action": "delete", "select": {"ids": [one]}}
+    [site] = viewer.post("/plans", json=body).json["plan"]["sites"]
+    assert [node["waiting"] for node in site["nodes"]] == [None]
+    [leaves, _] = drain(viewer, node="harbor-1")["kiosk"]["nodes"]
+    assert leaves["waiting"]["for"] == "window"
 
 
 def test_what_a_runner_has_not_told_is_said_so(parts: Parts, harbor: Runner, viewer: Api) -> None:
