@@ -91,9 +91,8 @@ class Gates:
         self._view = view
         self._active = {node.name for node in view.nodes if node.active}
         self._wanted = {one.document.id: one.release for one in view.wanted}
-        self._requires_of = {
-            one.document.name: policies[one.document.id].requires for one in view.wanted
-        }
+        self._names = {one.document.id: one.document.name for one in view.wanted}
+        self._requires = {self._names[key]: one.requires for key, one in policies.items()}
 
     def passed(
         self,
@@ -153,7 +152,8 @@ class Gates:
             if not there or any(one.state is not State.INSTALLED or one.degraded for one in there):
                 return Waiting("requires", detail=f"{name} is not healthy at this site yet")
             # Of two that require each other neither can be the first: then both begin.
-            if any(self._changes(one) for one in there) and not self._in_a_circle(name):
+            changes = any(self._changes(one) for one in there)
+            if changes and self._names[step.deployment] not in self._behind(name):
                 return Waiting("requires", detail=f"{name} is updated before it")
         return None
 
@@ -165,16 +165,16 @@ class Gates:
         tried = one.wanted_release == target or (one.deployment, target) in self._view.quarantine
         return not (tried and one.outcome in (Outcome.HELD, Outcome.ROLLED_BACK))
 
-    def _in_a_circle(self, name: str) -> bool:
-        """Whether a deployment waits, near or far, for itself."""
+    def _behind(self, name: str) -> set[str]:
+        """All that a deployment requires, near and far."""
         behind: set[str] = set()
-        further = list(self._requires_of.get(name, ()))
+        further = list(self._requires.get(name, ()))
         while further:
             one = further.pop()
             if one not in behind:
                 behind.add(one)
-                further += self._requires_of.get(one, ())
-        return name in behind
+                further += self._requires.get(one, ())
+        return behind
 
     def _window(self, step: Step, cause: Cause, extensions: Extensions | None) -> Waiting | None:
         if cause is Cause.REPAIR or (extensions and extensions.priority == "urgent"):

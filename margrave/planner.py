@@ -85,7 +85,7 @@ def _is_well(one: Standing) -> bool:
 
 
 def _is_leaving(one: Standing) -> bool:
-    return State.DELETING is one.state or one.failed_kind is Kind.DELETE
+    return one.state is State.DELETING or one.failed_kind is Kind.DELETE
 
 
 def _left(mine: Iterable[Standing]) -> tuple[str, ...]:
