@@ -10,7 +10,7 @@ from margrave.planner import by_deployment, effective, plan
 from margrave.planning import Waiting
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection
 
     from margrave.planning import SitePlan, SiteView, Standing, Wanted
 
@@ -38,7 +38,7 @@ def drained(view: SiteView, nodes: Collection[str]) -> tuple[Leaving, ...]:
         places = _places(before, after, key, {one.node for one in there})
         for one in leaving:
             to = places.pop(0) if places else None
-            why = _why(view, wanted.get(key), one, to, there)
+            why = _why(view, wanted.get(key), one, to)
             found.append(Leaving(key, one.node, to, why, _waits(after, one)))
     return tuple(found)
 
@@ -58,9 +58,7 @@ def _waits(after: SitePlan, one: Standing) -> Waiting | None:
     return Waiting("operation", detail="what is at work there ends first")
 
 
-def _why(
-    view: SiteView, wanted: Wanted | None, one: Standing, to: str | None, there: Iterable[Standing]
-) -> str:
+def _why(view: SiteView, wanted: Wanted | None, one: Standing, to: str | None) -> str:
     if wanted is None:
         return "it is removed from Git"
     if to is not None:
@@ -72,6 +70,6 @@ def _why(
         return f"it stops: it names {one.node}"
     if placement.nodes == "all":
         return "it stops: it runs on every node that fits, and moves to none"
-    if placement.move == "deny" and any(other.keeps_data for other in there):
+    if placement.move == "deny" and one.keeps_data:
         return f"it stops: its data stays on {one.node}"
     return "it stops: no other node can take it"

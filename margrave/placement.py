@@ -33,7 +33,7 @@ class Wish:
     pinned: str | None  # the node of a deviceId that names one
     profile_type: str
     constraints: Mapping[str, Any] | None = None
-    keeps_data: bool = False  # it has named volumes somewhere, which a move would leave behind
+    data: Collection[str] = ()  # nodes with named volumes of it, which a move would leave behind
     well: Collection[str] = ()  # nodes on which it runs as it should
     leaving: Collection[str] = ()  # nodes that it is being taken off
     left: Sequence[str] = ()  # nodes that it was taken off and where they still are, newest first
@@ -145,8 +145,7 @@ def _with_its_data(wish: Wish, nodes: Sequence[Node], existing: Collection[str])
     if wish.placement.move == "allow":
         return []
     by_name = {node.name: node for node in nodes}
-    there = [one.name for one in nodes if one.drain and one.name in existing]
-    there = there if wish.keeps_data else []
+    there = [one.name for one in nodes if one.drain and one.name in {*existing} & {*wish.data}]
     there += [name for name in wish.left if name in by_name and name not in existing]
     return [
         name

@@ -71,7 +71,7 @@ def _placed(
         pinned=None if last == "*" else last,
         profile_type=document.profile_type,
         constraints=document.device_constraints,
-        keeps_data=any(one.keeps_data for one in mine.values()),
+        data={node for node, one in mine.items() if one.keeps_data},
         well={node for node, one in mine.items() if _is_well(one)},
         leaving={node for node, one in mine.items() if _is_leaving(one)},
         left=_left(mine.values()),

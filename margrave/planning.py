@@ -49,7 +49,7 @@ class Standing:
     heal_after: datetime | None = None  # set while the budget for heals is spent
     busy: bool = False  # an operation is at work
     leads_to: str | None = None  # the release of a call at work that a newer one may overtake
-    keeps_data: bool = False  # it has named volumes; of one that is DELETED: they are still there
+    keeps_data: bool = False  # it has, or may have, named volumes; of one that is DELETED: still
     since: datetime | None = None  # when it came to its state
 
 

@@ -88,7 +88,7 @@ def _placed(site: SiteView, step: Step, moment: Moment) -> Placed:
         pinned=None if pinned == "*" else pinned,
         profile_type=document.profile_type,
         constraints=document.device_constraints,
-        keeps_data=step.standing is not None and _keeps_data(step.standing),
+        data=_with_data(step),
         well=_in_state(step, State.INSTALLED),
         leaving=_in_state(step, State.DELETING),
         left=step.standing.left if step.standing else (),
@@ -102,8 +102,9 @@ def _in_state(step: Step, state: State) -> set[str]:
     return {node for node, one in there.items() if one["state"] is state}
 
 
-def _keeps_data(standing: Standing) -> bool:
-    return any(one["keeps_data"] for one in standing.placements.values())
+def _with_data(step: Step) -> set[str]:
+    there = step.standing.placements if step.standing else {}
+    return {node for node, one in there.items() if one["keeps_data"]}
 
 
 def fleet(site: SiteView, moment: Moment) -> list[Node]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from margrave.lifecycle import WORKING, State
@@ -42,6 +43,7 @@ class Observer:
         self._instruments = instruments or Instruments()
         self._lock = threading.Lock()
         self._found: dict[str, Observation] = {}
+        self.noted_at: dict[str, datetime] = {}  # when the look at a node that was noted last began
         self._back: set[str] = set()
 
     def look(self) -> None:
@@ -77,6 +79,7 @@ class Observer:
         answered = {name: one for name, one in found.items() if one.status is Status.OK}
         if not answered:
             return
+        self.noted_at |= {name: one.at for name, one in answered.items()}
         with self._store.read() as tx:
             busy = {(one.deployment, one.node) for one in operations.unfinished(tx)}
             standing = [one for one in placements.newest(tx) if one.node in answered]

@@ -175,6 +175,7 @@ def _view(tick: Tick) -> SiteView:
             operations.unfinished(tx),
             tuple(tick.nodes.values()),
             placements.quarantined(tx),
+            parts.observer.noted_at,
         )
         held, now = site.site_state(tx), tx.now
     return view.site_view(

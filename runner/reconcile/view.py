@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -49,7 +50,10 @@ def site_view(
         now=now,
         wanted=tuple(Wanted(one, release_of(one), commit) for one in wanted),
         standing=tuple(
-            standing(one, records.at_work.get((one.deployment, one.node)), now)
+            replace(
+                standing(one, records.at_work.get((one.deployment, one.node)), now),
+                keeps_data=may_keep_data(one, records.noted_at.get(one.node)),
+            )
             for one in records.placements
         ),
         nodes=tuple(_nodes(records, document, now, is_active)),
@@ -69,11 +73,13 @@ class Records:
         unfinished: Iterable[Operation],
         nodes: Sequence[Node],
         quarantine: frozenset[tuple[str, str]],
+        noted_at: Mapping[str, datetime],
     ) -> None:
         self.placements = placements
         self.at_work = {(one.deployment, one.node): one for one in unfinished}
         self.nodes = nodes
         self.quarantine = quarantine
+        self.noted_at = noted_at
 
 
 def standing(one: Placement, at_work: Operation | None, now: datetime) -> Standing:
@@ -98,9 +104,17 @@ def standing(one: Placement, at_work: Operation | None, now: datetime) -> Standi
         heal_after=heal_after(one.heals, now),
         busy=at_work is not None,
         leads_to=leads_to(one, at_work),
-        keeps_data=one.keeps_data,
         since=one.since,
     )
+
+
+def may_keep_data(one: Placement, noted_at: datetime | None) -> bool:
+    """Whether named volumes of it are on the node, or may be: only a look at what stands there
+    tells, and so does its delete. Until then it is not moved away from what it may have written.
+    """
+    if one.keeps_data or one.state in (State.PENDING, State.DELETED):
+        return one.keeps_data
+    return noted_at is None or noted_at < one.since
 
 
 def leads_to(one: Placement, at_work: Operation | None) -> str | None:

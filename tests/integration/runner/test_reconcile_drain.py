@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from margrave.lifecycle import Outcome, State
+from runner.store import placements
 from tests.support.repository import STOREFRONT
 from tests.support.site import World
 
@@ -45,6 +47,21 @@ def test_what_has_a_volume_is_stopped_and_comes_back_to_it(world: World) -> None
     assert world.versions() == {"harbor-1": "1.0.0", "harbor-2": None}
     [back] = world.placements().values()
     assert (back.incarnation, back.outcome, back.keeps_data) == (2, Outcome.SUCCEEDED, True)
+
+
+def test_a_volume_that_nobody_has_seen_yet_is_not_left_behind(world: World) -> None:
+    """Drained before the first look at what was installed: its delete tells that there is one."""
+    world.executor.observe, look = lambda *_: {}, world.executor.observe  # type: ignore[method-assign]
+    world.repository.deploy("1.1.0", placement={"nodes": 1})
+    world.repository.push()
+    world.settle()
+    store = world.runner.ground.store
+    with store.write() as tx:
+        placements.write(tx, replace(placements.get(tx, STOREFRONT, "harbor-1"), keeps_data=False))
+    drain(world, wanted=True)
+    assert world.versions() == {"harbor-1": None, "harbor-2": None}
+    assert world.placements()["harbor-1"].keeps_data
+    world.executor.observe = look  # type: ignore[method-assign]
 
 
 def test_what_has_none_moves(world: World) -> None:

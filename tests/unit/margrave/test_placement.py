@@ -44,7 +44,7 @@ def test_drain_moves_a_number_but_not_its_data() -> None:
     """A drained node's share goes to another, unless named volumes would be left behind."""
     wish = replace(ALL, placement=Placement(nodes=1))
     drained, other = nodes("drained", drain=True)[0], nodes("other")[0]
-    keeps = replace(wish, keeps_data=True)
+    keeps = replace(wish, data={"drained"})
 
     assert place(wish, (drained, other), {"drained"}).chosen == ("other",)
     assert place(keeps, (drained, other), {"drained"}).chosen == ()

@@ -27,6 +27,7 @@ from runner.reconcile.view import (
     lock_end,
     lock_ended,
     lock_reason,
+    may_keep_data,
     plain_release,
 )
 from runner.store.values import Placement, SiteState
@@ -224,6 +225,26 @@ def test_a_lock_with_an_end_ends() -> None:
     endless = SiteState(locked={"owner": "eva", "reason": "inventory", "until": None})
     assert (lock_end(endless), lock_ended(endless, NOW)) == (None, False)
     assert "stood down" in lock_reason(SiteState(stood_down="other"), NOW)
+
+
+@pytest.mark.parametrize(
+    ("changes", "looked", "may"),
+    [
+        ({}, timedelta(seconds=1), False),
+        ({}, timedelta(seconds=-1), True),
+        ({}, None, True),
+        ({"keeps_data": True}, timedelta(seconds=1), True),
+        ({"state": State.INSTALLING}, timedelta(seconds=-1), True),
+        ({"state": State.PENDING}, None, False),
+        ({"state": State.DELETED}, None, False),
+        ({"state": State.DELETED, "keeps_data": True}, None, True),
+    ],
+)
+def test_what_was_not_looked_at_since_may_have_written_data(
+    changes: dict[str, Any], looked: timedelta | None, may: bool
+) -> None:
+    """A drain in the minute after an install does not take it away from its new volume."""
+    assert may_keep_data(placement(**changes), looked and NOW + looked) is may
 
 
 def observed(at: datetime, **workload: Any) -> Observation:
