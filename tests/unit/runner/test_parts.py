@@ -21,16 +21,8 @@ from runner.reconcile import arguments
 from runner.reconcile.limits import narrowed
 from runner.reconcile.observe import seen_change
 from runner.reconcile.sensitive import Secrets, Sensitive, hidden
-from runner.reconcile.view import (
-    HEAL_BUDGET,
-    heal_after,
-    lock_end,
-    lock_ended,
-    lock_reason,
-    may_keep_data,
-    plain_release,
-)
-from runner.store.values import Placement, SiteState
+from runner.reconcile.view import plain_release
+from runner.store.values import Placement
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -204,47 +196,6 @@ def test_a_chart_is_called_for_with_its_namespace_and_typed_values(tmp_path: Pat
             "timeout": None,
         },
     ]
-
-
-def test_the_heal_budget_opens_when_the_oldest_heal_is_over() -> None:
-    """Five in five minutes."""
-    heals = [(NOW - timedelta(seconds=60 * n)).isoformat() for n in range(HEAL_BUDGET - 1, -1, -1)]
-    assert heal_after(heals[1:], NOW) is None
-    assert heal_after(heals, NOW) == NOW + timedelta(minutes=1)
-    assert heal_after(heals, NOW + timedelta(minutes=2)) is None
-
-
-def test_a_lock_with_an_end_ends() -> None:
-    """Without anybody's help."""
-    until = (NOW + timedelta(hours=1)).isoformat()
-    held = SiteState(locked={"owner": "eva", "reason": "inventory", "until": until})
-    assert lock_reason(held, NOW) == "inventory (eva)"
-    assert lock_end(held) == NOW + timedelta(hours=1)
-    assert lock_reason(held, NOW + timedelta(hours=2)) == ""
-    assert [lock_ended(held, NOW + timedelta(hours=hours)) for hours in (0, 1)] == [False, True]
-    endless = SiteState(locked={"owner": "eva", "reason": "inventory", "until": None})
-    assert (lock_end(endless), lock_ended(endless, NOW)) == (None, False)
-    assert "stood down" in lock_reason(SiteState(stood_down="other"), NOW)
-
-
-@pytest.mark.parametrize(
-    ("changes", "looked", "may"),
-    [
-        ({}, timedelta(seconds=1), False),
-        ({}, timedelta(seconds=-1), True),
-        ({}, None, True),
-        ({"keeps_data": True}, timedelta(seconds=1), True),
-        ({"state": State.INSTALLING}, timedelta(seconds=-1), True),
-        ({"state": State.PENDING}, None, False),
-        ({"state": State.DELETED}, None, False),
-        ({"state": State.DELETED, "keeps_data": True}, None, True),
-    ],
-)
-def test_what_was_not_looked_at_since_may_have_written_data(
-    changes: dict[str, Any], looked: timedelta | None, may: bool
-) -> None:
-    """A drain in the minute after an install does not take it away from its new volume."""
-    assert may_keep_data(placement(**changes), looked and NOW + looked) is may
 
 
 def observed(at: datetime, **workload: Any) -> Observation:
