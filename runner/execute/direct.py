@@ -58,8 +58,6 @@ class Direct:
 
     def master(self, node: Target, *, apart: bool = False) -> Path:
         """The socket of the connection that is shared, or of the one apart from it."""
-        # As Ansible's ssh connection names it (`_create_control_path`): with another name the node
-        # would be asked for a second login each time.
         text = f"{node.address}-{node.port}-{node.user}{'-apart' if apart else ''}"
         name = hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()[:10]
         return self._folders.control / name

@@ -175,7 +175,7 @@ class AnsibleExecutor:
     ) -> None:
         """Begin a run; without anybody for its lines it is a look, and no operation."""
         ident = uuid.uuid4().hex[:12]
-        folder = RunFolder(self._folders.runs / ident, self._proxy, self._apart)
+        folder = RunFolder(self._folders.runs / ident, self._proxy, self._control)
         run = Run(folder, errands, on_outcome, on_line or _silent)
         thread = threading.Thread(target=self._carry, args=(ident, run, errands), daemon=True)
         with self._lock:
@@ -202,8 +202,8 @@ class AnsibleExecutor:
         self._known_hosts.know(errand.node for errand in errands)
         return self._lines.open_all(errands, self._forks)
 
-    def _apart(self, node: Target) -> str:
-        return str(self._direct.master(node, apart=True))
+    def _control(self, errand: Errand) -> str:
+        return str(self._direct.master(errand.node, apart=errand.apart))
 
     def _proxy(self, node: Target, mark: Path | None = None) -> str:
         """The command that leads to a node behind a jump host; empty for all others."""

@@ -27,6 +27,9 @@ AT_THE_DOOR: Final = 3.0
 GLANCE: Final = 0.02
 # Two that waited for the same place do not knock in the same moment.
 JITTER: Final = 0.05
+# How often a jump host is knocked at that turned somebody away, and after how many seconds again.
+KNOCKS: Final = 4
+AGAIN: Final = (0.2, 1.0)
 # Beyond ssh's own time-out, for what comes after it: keys, the login, a slow jump host.
 LOGIN: Final = 20.0
 UNREACHABLE: Final = 255  # ssh's own status, whatever the command would have said
@@ -98,22 +101,33 @@ class Lines:
             self._stopped.set()
 
     def _knock(self, node: Target, *, apart: bool) -> str:
+        mark = self._ways.master(node, apart=apart).with_suffix(".in")
+        for _ in range(KNOCKS):
+            began = time.monotonic()
+            said = self._in_turn(node, mark, apart=apart)
+            quick = time.monotonic() - began < self._timeout / 2
+            # Others knock there, too: only a door that has turned it away is worth another try.
+            if not said or node.jump is None or mark.exists() or not quick:
+                break
+            self._stopped.wait(random.uniform(*AGAIN))  # noqa: S311
+        mark.unlink(missing_ok=True)
+        return said
+
+    def _in_turn(self, node: Target, mark: Path, *, apart: bool) -> str:
         door = self._door(node)
         if not door.acquire(blocking=False):
             door.acquire()
             self._stopped.wait(random.uniform(0, JITTER))  # noqa: S311
         leave = _Once(door.release)
         try:
-            return self._connect(node, apart=apart, leave=leave)
+            return self._connect(node, mark, apart=apart, leave=leave)
         finally:
             leave()
 
-    def _connect(self, node: Target, *, apart: bool, leave: Callable[[], None]) -> str:
-        mark = self._ways.master(node, apart=apart).with_suffix(".in")
+    def _connect(self, node: Target, mark: Path, *, apart: bool, leave: Callable[[], None]) -> str:
         with self._lock:
             if self._stopped.is_set():
                 return NOBODY
-            mark.unlink(missing_ok=True)
             process = subprocess.Popen(
                 [*self._ways.options(node, apart=apart, mark=mark), "true"],
                 stdin=subprocess.DEVNULL,
@@ -146,7 +160,6 @@ class Lines:
         while process.poll() is None and not mark.exists() and time.monotonic() < end:
             if self._stopped.wait(GLANCE):
                 break
-        mark.unlink(missing_ok=True)
 
     def _door(self, node: Target) -> threading.Semaphore:
         jump = node.jump

@@ -29,11 +29,11 @@ class RunFolder:
         self,
         path: Path,
         proxy: Callable[[Target], str] = lambda _: "",
-        apart: Callable[[Target], str] = lambda _: "none",
+        control: Callable[[Errand], str] = lambda _: "",
     ) -> None:
         self.path = path
         self._proxy = proxy  # the command that leads to a node behind a jump host
-        self._apart = apart  # the socket of a connection that is not the one for all calls
+        self._control = control  # the socket of the connection that an errand goes over
 
     @property
     def inventory(self) -> Path:
@@ -61,10 +61,10 @@ class RunFolder:
 
     def _way(self, errand: Errand) -> dict[str, str]:
         """Options of ssh that are this errand's."""
-        proxy = self._proxy(errand.node)
-        way = {"ProxyCommand": proxy} if proxy else {}
-        # Named so, Ansible's connection takes it instead of the one that it would share.
-        return way | ({"ControlPath": self._apart(errand.node)} if errand.apart else {})
+        # Named, because Ansible adds none where any option has "ControlPath" in it, as the command
+        # of a jump host has: each call to a node behind it would be a login there.
+        way = {"ControlPath": self._control(errand), "ProxyCommand": self._proxy(errand.node)}
+        return {name: value for name, value in way.items() if value}
 
     def remove(self) -> None:
         """Take it all away; a file that is gone already is no trouble."""

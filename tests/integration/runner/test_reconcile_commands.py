@@ -103,7 +103,8 @@ def test_cancelling_a_call_that_waits_goes_back_and_holds(world: World, commands
     world.settle()
     one = world.placements()["harbor-1"]
     assert (one.state, one.outcome, one.version) == (State.INSTALLED, Outcome.HELD, "1.0.0")
-    assert world.executor.calls[-1].kind is Kind.ROLLBACK
+    last = world.executor.calls[-1]
+    assert (last.kind, last.apart) == (Kind.ROLLBACK, True)
     world.settle()
     assert set(world.versions().values()) == {"1.0.0"}
     commands.handle({"id": "c2", "kind": "retry", "deployment": STOREFRONT})
@@ -125,6 +126,7 @@ def test_a_cancelled_install_is_taken_off_again(world: World, commands: Commands
     install, delete = [one for one in world.executor.calls if one.arguments["deployment"] == OTHER]
     assert (install.kind, delete.kind) == (Kind.INSTALL, Kind.DELETE)
     assert delete.operation == install.operation
+    assert (install.apart, delete.apart) == (False, True)
     assert delete.arguments["fence"]["seq"] > install.arguments["fence"]["seq"]
     assert OTHER not in world.executor.nodes["harbor-1"].running
     with world.runner.ground.store.read() as tx:

@@ -22,6 +22,9 @@ NODE = Target("harbor-1", "10.0.0.9", 22, "margrave", "/key", "ssh-ed25519 AAAA"
 # Whoever is at the door has a file there until it is in; it comes in when the test lets it.
 KNOCK = """
 touch "$0/door/$$"; ls "$0/door" | wc -l >>"$0/seen"
+if [ -e "$0/full/$1" ]; then
+    rm "$0/full/$1" "$0/door/$$"; echo "Connection reset by peer" >&2; exit 255
+fi
 while [ ! -e "$0/open" ]; do sleep 0.02; done
 rm "$0/door/$$"; touch "$3"
 [ -e "$0/silent/$1" ] && exec sleep 60
@@ -35,7 +38,7 @@ class Ssh:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        for name in ("door", "silent", "refused", "c"):
+        for name in ("door", "silent", "refused", "full", "c"):
             (folder / name).mkdir()
         (folder / "seen").touch()
 
@@ -132,6 +135,21 @@ def test_a_silent_node_behind_it_holds_no_place_at_the_door(
         **{one.name: NOBODY for one in some[:3]},
         some[3].name: "Permission denied (publickey).",
     }
+
+
+def test_a_door_that_turned_somebody_away_is_knocked_at_again(
+    ssh: Ssh, lines: Lines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Others knock at it, too. What the node itself says is an answer, and not asked for twice."""
+    monkeypatch.setattr(room, "AGAIN", (0, 0.1))
+    (ssh.folder / "open").touch()
+    (ssh.folder / "full" / NODE.name).touch()
+    assert lines.open(NODE) == ""
+    assert ssh.knocked() == 2
+    other = replace(NODE, name="harbor-2")
+    (ssh.folder / "refused" / other.name).touch()
+    assert lines.open(other) == "Permission denied (publickey)."
+    assert ssh.knocked() == 3
 
 
 def test_what_takes_too_long_is_left_to_whoever_asked(ssh: Ssh) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+from dataclasses import replace
 
 import pytest
 
@@ -76,3 +78,17 @@ def test_known_hosts_hold_the_pinned_keys_by_address(tmp_path) -> None:
     assert (tmp_path / "known_hosts").read_text() == (
         "10.0.0.9 ssh-ed25519 BBBB\n[10.0.0.9]:2222 ssh-ed25519 AAAA\n"
     )
+
+
+def test_each_call_names_the_connection_that_it_goes_over(tmp_path) -> None:
+    """Behind a jump host too, and the one apart where the call may have to stop another."""
+    folder = RunFolder(
+        tmp_path / "run",
+        lambda _: "ssh -o ControlPath=none -W [%h]:%p gate",
+        lambda one: "/c/apart" if one.apart else "/c/shared",
+    )
+    folder.write("margrave.edge.workload_delete", [errand(), replace(errand(), apart=True)])
+    hosts = json.loads(folder.inventory.read_text())["all"]["hosts"]
+    words = [shlex.split(one["ansible_ssh_common_args"]) for one in hosts.values()]
+    proxy = "ProxyCommand=ssh -o ControlPath=none -W [%h]:%p gate"
+    assert words == [["-o", f"ControlPath=/c/{name}", "-o", proxy] for name in ("shared", "apart")]
