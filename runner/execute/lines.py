@@ -65,6 +65,7 @@ class Lines:
         self._nodes: dict[Path, threading.Lock] = {}
         self._lock = threading.Lock()
         self._stopped = threading.Event()
+        self._knocking: set[subprocess.Popen[bytes]] = set()
 
     def is_open(self, node: Target, *, apart: bool = False) -> bool:
         """Whether the connection is there; one that has just died may look so for a while."""
@@ -96,9 +97,11 @@ class Lines:
         return {asked[one]: said for one in ended if (said := one.result())}
 
     def stop(self) -> None:
-        """Nothing begins any more; what has begun is for the sweep."""
+        """Nothing begins any more, and nobody waits any longer."""
         with self._lock:
             self._stopped.set()
+            for process in self._knocking:
+                process.kill()
 
     def _knock(self, node: Target, *, apart: bool) -> str:
         mark = self._ways.master(node, apart=apart).with_suffix(".in")
@@ -136,11 +139,21 @@ class Lines:
                 env=self._environment,
                 start_new_session=True,
             )
+            self._knocking.add(process)
+        try:
+            return self._answer(process, mark if node.jump else None, leave)
+        finally:
+            with self._lock:
+                self._knocking.discard(process)
+
+    def _answer(
+        self, process: subprocess.Popen[bytes], mark: Path | None, leave: Callable[[], None]
+    ) -> str:
         with process:
-            self._until_in(process, mark if node.jump else None)
+            self._until_in(process, mark)
             leave()
             try:
-                if process.wait(self._timeout + LOGIN) != UNREACHABLE:
+                if 0 <= process.wait(self._timeout + LOGIN) != UNREACHABLE:
                     return ""
             except subprocess.TimeoutExpired:
                 process.kill()

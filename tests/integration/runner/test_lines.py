@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import threading
+import time
 import uuid
 from collections.abc import Iterator
 from dataclasses import replace
@@ -55,7 +56,7 @@ def behind(lab: Lab) -> Iterator[list[Target]]:
 
 @pytest.fixture
 def executor(tmp_path: Path) -> Iterator[AnsibleExecutor]:
-    made = AnsibleExecutor(tmp_path / "execute", warm=False, handshakes=3)
+    made = AnsibleExecutor(tmp_path / "execute", connect_timeout=30, warm=False, handshakes=3)
     made.open()
     yield made
     made.stop()
@@ -122,8 +123,9 @@ def silent() -> Iterator[int]:
         yield int(listener.getsockname()[1])
 
 
-def test_the_end_is_not_held_by_a_look_at_dead_nodes(
-    executor: AnsibleExecutor, silent: int, tmp_path: Path
+@pytest.mark.parametrize("ask", ["observe", "inspect"])
+def test_the_end_is_not_held_by_dead_nodes(
+    executor: AnsibleExecutor, silent: int, tmp_path: Path, ask: str
 ) -> None:
     """However many are still to be asked: nothing begins after the end, and nothing is left."""
     key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIG5xLh6Av0QCP3dVSMwtjGvgA3fW0HTgELOhnSDiDrgj"
@@ -133,10 +135,12 @@ def test_the_end_is_not_held_by_a_look_at_dead_nodes(
         for number in range(60)
     ]
     seen: queue.SimpleQueue[dict[str, Observation]] = queue.SimpleQueue()
-    look = threading.Thread(target=lambda: seen.put(executor.observe(nodes)))
+    look = threading.Thread(target=lambda: seen.put(getattr(executor, ask)(nodes)))
     look.start()
     eventually(lambda: len(mentioning(tmp_path)) >= 20, 20, "no ssh is seen")
+    began = time.monotonic()
     executor.stop()
+    assert time.monotonic() - began < 15  # ssh itself would wait for thirty seconds
     told = seen.get(timeout=5)
     look.join(5)
     assert mentioning(tmp_path) == []
