@@ -14,8 +14,6 @@ from tests.support.repository import STOREFRONT
 from tests.support.site import World
 from tests.support.waiting import eventually
 
-OTHER = "9d0c8f7e-5d0e-4c7a-9b1e-2f7f2a1c9d99"
-
 
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
@@ -225,18 +223,6 @@ def test_another_runners_mark_makes_this_one_stand_down(running: World) -> None:
     assert answer.status_code == 503
     assert "somebody-else" in answer.get_json()["reason"]
     assert running.versions()["harbor-2"] == "1.0.0"
-
-
-def test_the_log_of_an_operation_is_read_at_the_site(running: World) -> None:
-    """From the page that lists it; without the token from this machine alone."""
-    client = running.runner.public.test_client()
-    operation = running.placements()["harbor-1"].operation
-    assert f'href="operations/{operation}/log"' in client.get("/").text
-    assert client.get(f"/operations/{operation}/log").text.endswith(" install begins\n")
-    assert client.get(f"/operations/{OTHER}/log").status_code == 404
-    assert client.get("/operations/..%2Frunner.db/log").status_code == 404
-    far = {"REMOTE_ADDR": "203.0.113.9"}
-    assert client.get(f"/operations/{operation}/log", environ_base=far).status_code == 401
 
 
 def test_a_site_without_git_goes_on(running: World) -> None:

@@ -14,6 +14,8 @@ from tests.support.repository import STOREFRONT
 from tests.support.site import World
 from tests.support.waiting import eventually
 
+OTHER = "9d0c8f7e-5d0e-4c7a-9b1e-2f7f2a1c9d99"
+
 
 @pytest.fixture
 def running(tmp_path: Path) -> Iterator[World]:
@@ -76,3 +78,15 @@ def test_the_state_folder_does_not_grow_for_ever(running: World, tmp_path: Path)
     assert {one.incarnation for one in running.placements().values()} == {4}
     with store.read() as tx:
         assert placements.find(tx, STOREFRONT, "harbor-1") is not None
+
+
+def test_the_log_of_an_operation_is_read_at_the_site(running: World) -> None:
+    """From the page that lists it; without the token from this machine alone."""
+    client = running.runner.public.test_client()
+    operation = running.placements()["harbor-1"].operation
+    assert f'href="operations/{operation}/log"' in client.get("/").text
+    assert client.get(f"/operations/{operation}/log").text.endswith(" install begins\n")
+    assert client.get(f"/operations/{OTHER}/log").status_code == 404
+    assert client.get("/operations/..%2Frunner.db/log").status_code == 404
+    far = {"REMOTE_ADDR": "203.0.113.9"}
+    assert client.get(f"/operations/{operation}/log", environ_base=far).status_code == 401
