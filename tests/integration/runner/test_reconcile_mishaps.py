@@ -12,10 +12,10 @@ import pytest
 
 from margrave.errors import SettingsError
 from margrave.lifecycle import Kind, Outcome, State
-from margrave.sections import Registry
 from runner import settings
 from runner.ports import Call
 from runner.reconcile import endings
+from runner.settings import NodesRegistry
 from runner.store import Operation, OperationState, operations, outbox
 from tests.support.site import World
 from tests.support.waiting import eventually
@@ -27,7 +27,7 @@ OTHER = "9d0c8f7e-5d0e-4c7a-9b1e-2f7f2a1c9d99"
 def world(tmp_path: Path) -> Iterator[World]:
     """A site where nothing is deployed yet, with a registry that asks for a password."""
     (tmp_path / "password").write_text("pw\n")
-    login = Registry(host="r.example", username="u", password_file=tmp_path / "password")
+    login = NodesRegistry(host="r.example", username="u", password_file=tmp_path / "password")
     made = World(tmp_path, registries=(login,))
     yield made
     made.runner.close()
