@@ -63,6 +63,7 @@ def needs(
         _requests(*attention.refused_requests(session, late, only, SHOWN)),
         _of_sites("findings", [one for one in sites if one["findings"]], _findings),
         _of_sites("silent", silent, _silent),
+        _of_sites("clock", [one for one in sites if one["clock_offset"] is not None], _clock),
         _nodes(*attention.offline_nodes(session, moment, only, SHOWN)),
         _of_sites("locked", [one for one in sites if one["locked"]], _locked),
         _of_sites("paused", [one for one in sites if one["paused"]], _paused),
@@ -134,6 +135,12 @@ def _silent(one: Site) -> Shown:
     else:
         words, cure = "silent", "look at the line, then at the runner: margrave runner status"
     return _shown("site", one["name"], words, cure, stamp(one["last_seen"]))
+
+
+def _clock(one: Site) -> Shown:
+    offset = one["clock_offset"]
+    words = f"its runner's clock is {abs(offset)} s {'ahead' if offset > 0 else 'behind'}"
+    return _shown("site", one["name"], words, "set it: windows and times are told by it")
 
 
 def _locked(one: Site) -> Shown:

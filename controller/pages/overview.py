@@ -25,6 +25,7 @@ MORE: Final[Mapping[str, tuple[str, str]]] = {
     "findings": ("sites whose documents have findings", "/sites?held=findings"),
     "silent": ("silent sites", "/sites?freshness=unknown"),
     "node": ("silent nodes", "/nodes?status=stale,offline"),
+    "clock": ("sites whose clock is wrong", "/sites"),
     "locked": ("locked sites", "/sites?held=locked"),
     "paused": ("paused sites", "/sites?held=paused"),
     "window": ("deployments that wait for a window", "/deployments?outcome=pending"),

@@ -54,7 +54,7 @@ def sites(session: Session, only: Sites) -> list[dict[str, Any]]:
     """Of each site what says whether it can be relied on."""
     columns = (
         Site.name, Site.last_seen, Site.paused, Site.drain, Site.locked, Site.halted,
-        Site.findings,
+        Site.findings, Site.clock_offset,
     )  # fmt: skip
     query = select(*columns).order_by(Site.name)
     if only is not None:

@@ -188,15 +188,17 @@ def test_whatever_stops_the_fleet_needs_somebody(
         facts.put(session, facts.HALT, {**reason, "since": "2026-03-01T12:00:00Z"})
         site = session.get_one(Site, "harbor")
         site.paused = {"reason": "stocktaking", "by": "ada", "until": None}
+        site.clock_offset = -90
         site.findings = [{"message": "is not a time", "file": "sites/harbor.yaml", "cure": "5m0s"}]
     told = viewer.get("/summary").json
     assert told["needs"] == dict.fromkeys(
-        ("unpublished", "request", "findings", "paused", "window"), 1
+        ("unpublished", "request", "findings", "clock", "paused", "window"), 1
     )
     words = {need["why"]: need for need in told["attention"]}
     assert all(need["cure"] for need in words.values())
     assert "main was rewritten" in words["unpublished"]["words"]
     assert "stocktaking" in words["paused"]["words"]
+    assert "90 s behind" in words["clock"]["words"]
     assert "sites/harbor.yaml: is not a time" in words["findings"]["words"]
     page = client.get("/", headers={"Authorization": "Bearer viewer", "Accept": "text/html"}).text
     assert "Nothing needs anybody" not in page
