@@ -105,11 +105,19 @@ def go(path: str, done: str = "") -> Answer:
     return redirect(f"{path}{'&' if '?' in path else '?'}done={done}" if done else path, 303)
 
 
-def doubt(question: str, what: str, word: str, back: str) -> str | None:
-    """A page that asks again before what cannot be taken back; None once that was answered."""
-    if request.form.get("sure") == "yes":
+def sure() -> bool:
+    """Whether it was asked again, and the answer was yes."""
+    return request.form.get("sure") == "yes"
+
+
+def doubt(question: str, what: str, word: str, back: str, **more: Any) -> str | None:
+    """A page that asks again before what cannot be taken back; None once that was answered.
+
+    `plan` is what it would do to each, `kept` what the form has to say again.
+    """
+    if sure():
         return None
-    return render("sure.html", "none", question=question, what=what, word=word, back=back)
+    return render("sure.html", "none", question=question, what=what, word=word, back=back, **more)
 
 
 def told(problem: Problem) -> Response:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 from flask import Response, request
 
 from controller.api.problems import Problem, not_found
-from controller.pages.acting import said
+from controller.pages.acting import planned, said
 from controller.pages.asking import ask, may, page_of, wanted
-from controller.pages.frame import HTML, doubt, go, render
+from controller.pages.frame import HTML, doubt, go, render, sure
 from controller.store.freshness import NodeStatus
 from margrave.errors import MargraveError
 
@@ -24,6 +24,7 @@ NODE_ROWS: Final = 36
 RUNNING: Final = "20"
 OPERATIONS: Final = "12"
 MOST_ON_NODE: Final = 25
+MOST_STOPPED: Final = 20  # deployments that a drain stops or moves, told one by one
 FILTERS: Final = ("q", "freshness", "held")
 HELD: Final = ("any", "paused", "drained", "locked", "halted", "findings")
 NODE_FILTERS: Final = ("q", "site", "status")
@@ -119,7 +120,8 @@ def act(call: Call, site: str, verb: str) -> str | Answer:
         return shown(call, site, ask(call, "POST", f"{_SITE}/tokens", site=site))
     if verb in SURE:
         question, what, word = SURE[verb]
-        if page := doubt(question.format(site), what, word, f"/sites/{site}"):
+        plan = _drain(call, verb, site=site)
+        if page := doubt(question.format(site), what, word, f"/sites/{site}", **plan):
             return page
     if verb == "remove":
         ask(call, "DELETE", _SITE, site=site)
@@ -138,16 +140,10 @@ def act(call: Call, site: str, verb: str) -> str | Answer:
 def _revoke(call: Call, site: str) -> str | Answer:
     """Asked again first; the token's id comes along."""
     token = request.form.get("id", "")
-    if request.form.get("sure") != "yes":
-        return render(
-            "sure.html",
-            "none",
-            question="Revoke this token of the runner?",
-            what="A runner that has no other one is not heard any more, and fetches nothing.",
-            word="Revoke",
-            back=f"/sites/{site}",
-            kept={"id": token},
-        )
+    question = "Revoke this token of the runner?"
+    means = "A runner that has no other one is not heard any more, and fetches nothing."
+    if page := doubt(question, means, "Revoke", f"/sites/{site}", kept={"id": token}):
+        return page
     ask(call, "DELETE", f"{_SITE}/tokens/<token>", site=site, token=token)
     return go(f"/sites/{site}", "token-revoked")
 
@@ -172,7 +168,8 @@ def node_act(call: Call, site: str, node: str, verb: str) -> str | Answer:
     """POST /sites/{site}/nodes/{node}/(drain|undrain|reload|forget)."""
     if verb in NODE_SURE:
         question, what, word = NODE_SURE[verb]
-        if page := doubt(question.format(node), what, word, f"/sites/{site}/nodes/{node}"):
+        plan, back = _drain(call, verb, site=site, node=node), f"/sites/{site}/nodes/{node}"
+        if page := doubt(question.format(node), what, word, back, **plan):
             return page
     if verb == "forget":
         ask(call, "DELETE", _NODE, None, {"forget": "true"}, site=site, node=node)
@@ -181,6 +178,13 @@ def node_act(call: Call, site: str, node: str, verb: str) -> str | Answer:
         raise not_found("action", verb)
     ask(call, "POST", f"{_NODE}/{verb}", site=site, node=node)
     return go(f"/sites/{site}/nodes/{node}", verb)
+
+
+def _drain(call: Call, verb: str, **where: str) -> dict[str, Any]:
+    """What a drain would stop and move, for the page that asks again; nothing for other verbs."""
+    if verb != "drain" or sure():
+        return {}
+    return {"plan": planned(call, {"action": "drain", **where}), "most": MOST_STOPPED}
 
 
 def _new() -> dict[str, Any]:

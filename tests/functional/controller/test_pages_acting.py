@@ -181,35 +181,6 @@ def test_commands_are_told_and_audited(
     assert "deployment.release" in browser.get("/activity?show=audit").text
 
 
-def test_a_site_is_added_paused_and_drained(browser: Browser, admin: Api):
-    """The token is shown once; what stops things is asked again before it is done."""
-    made = browser.post("/sites", name="depot", labels="zone=shop")
-    assert "mgs" in made.text
-    assert "mgs" not in browser.get("/sites").text
-    assert browser.post("/sites/depot/pause", reason="stocktaking").status_code == 303
-    assert "stocktaking" in browser.get("/sites/depot?done=pause").text
-    assert browser.post("/sites/depot/resume").status_code == 303
-    assert "Drain depot?" in browser.post("/sites/depot/drain").text
-    assert admin.get("/sites/depot").json["drain"] is False
-    assert browser.post("/sites/depot/drain", sure="yes").status_code == 303
-    assert admin.get("/sites/depot").json["drain"] is True
-    wrong = browser.post("/sites", name="No Name")
-    assert (wrong.status_code, 'role="alert"' in wrong.text) == (422, True)
-
-
-def test_a_node_is_drained_and_forgotten(browser: Browser, harbor: Runner, parts: Parts):
-    """By buttons on its page; forgetting is asked again."""
-    harbor.beat()
-    harbor.snapshot("harbor-1")
-    assert "harbor-1" in browser.get("/sites/harbor").text
-    assert "10.0.0.1" in browser.get("/sites/harbor/nodes/harbor-1").text
-    assert browser.post("/sites/harbor/nodes/harbor-1/reload").status_code == 303
-    assert "gone for good" in browser.post("/sites/harbor/nodes/harbor-1/forget").text
-    gone = browser.post("/sites/harbor/nodes/harbor-1/forget", sure="yes")
-    assert gone.status_code == 303
-    assert browser.get("/sites/harbor/nodes/harbor-1").status_code == 404
-
-
 def test_people_and_tokens(browser: Browser, admin: Api, user: str):
     """Added, changed and removed by an admin; a token is shown this once."""
     bad = browser.post("/settings", what="users", name="bo", password="short", role="viewer")

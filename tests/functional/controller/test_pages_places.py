@@ -1,0 +1,80 @@
+"""Sites and nodes on pages: added, paused, drained and forgotten, asked again where it matters."""
+
+from __future__ import annotations
+
+import pytest
+
+from controller.pages import places
+from controller.parts import Parts
+from tests.functional.controller.kit import Api, Runner
+from tests.functional.controller.test_pages_acting import (  # noqa: F401 - fixtures
+    Browser,
+    browser,
+    settings,
+)
+
+
+def test_a_site_is_added_paused_and_drained(
+    browser: Browser,  # noqa: F811
+    admin: Api,
+):
+    """The token is shown once; what stops things is asked again before it is done."""
+    made = browser.post("/sites", name="depot", labels="zone=shop")
+    assert "mgs" in made.text
+    assert "mgs" not in browser.get("/sites").text
+    assert browser.post("/sites/depot/pause", reason="stocktaking").status_code == 303
+    assert "stocktaking" in browser.get("/sites/depot?done=pause").text
+    assert browser.post("/sites/depot/resume").status_code == 303
+    assert "Drain depot?" in browser.post("/sites/depot/drain").text
+    assert admin.get("/sites/depot").json["drain"] is False
+    assert browser.post("/sites/depot/drain", sure="yes").status_code == 303
+    assert admin.get("/sites/depot").json["drain"] is True
+    wrong = browser.post("/sites", name="No Name")
+    assert (wrong.status_code, 'role="alert"' in wrong.text) == (422, True)
+
+
+def test_what_a_drain_stops_stands_below_its_question(
+    browser: Browser,  # noqa: F811
+    harbor: Runner,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """Deployment by deployment, node by node; where it cannot be told, the question is alone."""
+    harbor.snapshot("harbor-1")
+    asked: list[object] = []
+    leaves = {"node": "harbor-1", "action": "delete", "from": "1.0.0", "to": None,
+              "why": "it stops: its data stays on harbor-1", "waiting": None}  # fmt: skip
+    part = {"site": "harbor", "name": "ledger", "action": "drain", "why": "it stops",
+            "batches": [["harbor-1"]], "duration": None, "nodes": [leaves]}  # fmt: skip
+    plan = {"hash": "h", "sites": [part], "findings": []}
+    monkeypatch.setattr(places, "planned", lambda _, body: asked.append(body) or plan)
+    for path, where in (
+        ("/sites/harbor", {"site": "harbor"}),
+        ("/sites/harbor/nodes/harbor-1", {"site": "harbor", "node": "harbor-1"}),
+    ):
+        page = browser.post(f"{path}/drain").text
+        assert asked.pop() == {"action": "drain", **where}
+        assert "its data stays on harbor-1" in page
+        assert page.index("?</h1>") < page.index("its data stays") < page.index(">Drain</button>")
+    plan |= {"sites": []}
+    assert "Nothing stands there" in browser.post("/sites/harbor/drain").text
+    plan |= {"hash": None, "findings": [{"severity": "error", "message": "no such action"}]}
+    page = browser.post("/sites/harbor/drain").text
+    assert "Drain harbor?" in page
+    assert 'id="plan"' not in page
+
+
+def test_a_node_is_drained_and_forgotten(
+    browser: Browser,  # noqa: F811
+    harbor: Runner,
+    parts: Parts,
+):
+    """By buttons on its page; forgetting is asked again."""
+    harbor.beat()
+    harbor.snapshot("harbor-1")
+    assert "harbor-1" in browser.get("/sites/harbor").text
+    assert "10.0.0.1" in browser.get("/sites/harbor/nodes/harbor-1").text
+    assert browser.post("/sites/harbor/nodes/harbor-1/reload").status_code == 303
+    assert "gone for good" in browser.post("/sites/harbor/nodes/harbor-1/forget").text
+    gone = browser.post("/sites/harbor/nodes/harbor-1/forget", sure="yes")
+    assert gone.status_code == 303
+    assert browser.get("/sites/harbor/nodes/harbor-1").status_code == 404
