@@ -139,5 +139,11 @@ def test_the_api_selects_as_the_list_filters(three: list[dict[str, str]], admin:
         plan = admin.post("/plans", json={"action": "retry", "select": select}).json["plan"]
         assert {one["name"] for one in plan["sites"]} == names
         assert {one["action"] for one in plan["sites"]} == {"retry"}
-    wrong = admin.post("/plans", json={"action": "retry", "select": {"state": "GONE"}})
-    assert wrong.json["errors"][0]["pointer"] == "/select/state"
+    both = {"outcome": ["failed", "pending"], "sites": ["depot"]}
+    assert (
+        len(admin.post("/plans", json={"action": "retry", "select": both}).json["plan"]["sites"])
+        == 2
+    )
+    for key in ("state", "outcome"):
+        wrong = admin.post("/plans", json={"action": "retry", "select": {key: "GONE"}})
+        assert wrong.json["errors"][0]["pointer"].startswith(f"/select/{key}")

@@ -180,6 +180,18 @@ def test_the_first_day_shuts_nobody_out(
         _check_all(chromium, controller.url, axe, [(path, path) for path in paths], set(paths))
 
 
+def test_bars_are_seen(browser: webdriver.Chrome, fleet: Fleet, pages: dict[str, str]) -> None:
+    """What a rollout's bar tells is drawn, and not only told below it."""
+    tall = (
+        "return [...document.querySelectorAll('svg.bar rect')]"
+        ".map(one => one.getBoundingClientRect().height)"
+    )
+    for name in ("overview", "rolled-back", "request"):
+        browser.get(fleet.controller.url + pages[name])
+        drawn = browser.execute_script(tall)
+        assert drawn and min(drawn) >= 8, name
+
+
 def test_all_of_it_by_keyboard(browser: webdriver.Chrome, fleet: Fleet) -> None:
     """The first stop leads past the head, what has the focus is seen, Escape closes a menu."""
     browser.get(f"{fleet.controller.url}/sites/harbor")
