@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 import time
+import uuid
 from typing import Any
 
 from sqlalchemy import create_engine, insert, text
@@ -80,7 +81,8 @@ def _history(parts: Parts, total: int) -> None:
          "revision": REVISION["a"], "version": "1.0.0", "irregular": False}
         for one in range(1, total + 1) for before, after in steps
     ]  # fmt: skip
-    history += [{**history[21], "reason": f"step {one}"} for one in range(STEPS)]
+    last = next(row for row in history if row["deployment"] == uuid.UUID(ONE).int)
+    history += [{**last, "reason": f"step {one}"} for one in range(STEPS)]
     with parts.store.write() as session:
         for kind, rows in ((Node, nodes), (Operation, operations), (History, history)):
             session.connection().execute(insert(table(kind)), rows)

@@ -144,6 +144,19 @@ def test_two_people_with_different_roles(browser: webdriver.Chrome, fleet: Fleet
     eventually(lambda: "stocktaking" not in text(browser, ".head"), LONG, "resumed")
 
 
+def test_five_past_midnight_is_told_as_such(browser: webdriver.Chrome, fleet: Fleet) -> None:
+    """Hours are counted from 0 to 23, whatever the reader's language does with them."""
+    open_page(browser, fleet, "/repository")
+    made = (
+        "const time = document.createElement('time'), at = new Date();"
+        "at.setHours(0, 5, 0, 0); time.className = 'clock'; time.id = 'night';"
+        "time.dateTime = at.toISOString(); document.getElementById('main').append(time)"
+    )
+    browser.execute_script(made)
+    eventually(lambda: text(browser, "#night") != "", LONG, "the page tells it")
+    assert text(browser, "#night").startswith("00:05")
+
+
 def test_many_tabs_share_one_stream(browser: webdriver.Chrome, fleet: Fleet) -> None:
     """More tabs than a browser has connections to a host: all load, and the last one is live."""
     one = fleet.deploy("tabs", "depot")
