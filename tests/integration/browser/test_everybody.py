@@ -14,7 +14,7 @@ from selenium.webdriver.common.keys import Keys
 from werkzeug.routing import Map, Rule
 
 from controller.pages.views import PAGES
-from tests.integration.browser.conftest import complaints
+from tests.integration.browser.conftest import complaints, foreign
 from tests.integration.browser.fleet import PASSWORD, empty, sign_in, text
 from tests.integration.browser.hands import LONG, press
 from tests.integration.browser.pages import lived_in
@@ -178,6 +178,8 @@ def test_the_first_day_shuts_nobody_out(
         complaints(chromium)
         paths = [path for path, methods, _ in PAGES if "GET" in methods and "<" not in path]
         _check_all(chromium, controller.url, axe, [(path, path) for path in paths], set(paths))
+        chromium.get("about:blank")  # nobody asks for its stream when it has gone
+        foreign(chromium, controller.url)
 
 
 def test_bars_are_seen(browser: webdriver.Chrome, fleet: Fleet, pages: dict[str, str]) -> None:

@@ -146,7 +146,7 @@ def test_two_people_with_different_roles(browser: webdriver.Chrome, fleet: Fleet
 
 def test_five_past_midnight_is_told_as_such(browser: webdriver.Chrome, fleet: Fleet) -> None:
     """Hours are counted from 0 to 23, whatever the reader's language does with them."""
-    open_page(browser, fleet, "/repository")
+    open_page(browser, fleet, "/settings")  # it never fetches itself again
     made = (
         "const time = document.createElement('time'), at = new Date();"
         "at.setHours(0, 5, 0, 0); time.className = 'clock'; time.id = 'night';"
