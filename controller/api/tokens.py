@@ -15,12 +15,12 @@ from controller.api import bodies, paging
 from controller.api.call import Call, Reply
 from controller.api.problems import Problem, invalid, not_found
 from controller.api.routes import Route
-from controller.store import access, audit, fleet
+from controller.store import access, audit, fleet, world
 from controller.store.audit import Deed
 from controller.store.shapes import stamp
 from controller.store.words import Role as StoredRole
 from margrave.documents.extensions import LabelSelector
-from margrave.findings import Finding
+from margrave.findings import Finding, nearest
 
 if TYPE_CHECKING:
     from controller.parts import Parts
@@ -110,10 +110,20 @@ def check_sites(session: Session, sites: Sites) -> None:
     """422 for a site nobody knows."""
     if not isinstance(sites, list):
         return
-    findings = [
-        Finding(f"/sites/{place}", f'there is no site "{site}"', "margrave site list", "unknown")
+    wrong = [
+        (f"/sites/{place}", site)
         for place, site in enumerate(sites)
         if not fleet.site_exists(session, site)
+    ]
+    known = world.site_names(session) if wrong else []
+    findings = [
+        Finding(
+            where,
+            f'there is no site "{site}"',
+            nearest(site, known) or "margrave site list",
+            "unknown",
+        )
+        for where, site in wrong
     ]
     if findings:
         raise invalid(findings)

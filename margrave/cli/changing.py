@@ -188,6 +188,13 @@ def finish(
     return _ended(out, merged, rows, good=good)
 
 
+def landed(text: str, answer: object, later: str = "") -> str:
+    """What was done, or (`later`, where that reads otherwise) what will be once people have merged
+    the branch that it waits on."""
+    branch = answer.get("branch") if isinstance(answer, Mapping) else None
+    return f"{later or text} once the branch {branch} is merged" if branch else text
+
+
 def merge(answers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """One answer for the reader; of several requests each stands in it."""
     if len(answers) == 1:

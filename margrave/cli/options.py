@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
+from margrave import durations
 from margrave.cli import complete
 from margrave.terminal.options import Duration
 
@@ -71,6 +73,27 @@ class Pair(click.ParamType[tuple[str, str]]):
         return key, text
 
 
+class Moment(click.ParamType[str]):
+    """A time with its zone, or how far from now it is; as the API takes it."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if re.fullmatch(durations.PATTERN, value):
+            return _stamp(datetime.now(UTC) + timedelta(seconds=durations.seconds(value)))
+        try:
+            when = datetime.fromisoformat(value)
+        except ValueError:
+            when = None
+        if when is None or when.tzinfo is None:
+            self.fail(f'"{value}" is no time: write 2030-01-31T18:00:00Z, or 2h', param, ctx)
+        return _stamp(when.astimezone(UTC))
+
+
+def _stamp(when: datetime) -> str:
+    return when.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
 def waits(function: F) -> F:
     """Adds `--wait` and `--timeout`."""
     timeout = click.option(
@@ -120,7 +143,7 @@ def ends(function: F) -> F:
         until = {}
         if expires is not None:
             end = datetime.now(UTC) + timedelta(seconds=expires)
-            until = {"expires_at": end.strftime("%Y-%m-%dT%H:%M:%SZ")}
+            until = {"expires_at": _stamp(end)}
         return function(*args, until=until, **kwargs)
 
     option = click.option(

@@ -37,6 +37,9 @@ def deployments(
             named = _beginning(api, wanted, state)
         if named:
             return _within(named, sites, wanted)
+    if not deleted and api.page(at("deployments"), 1, name=wanted, state="DELETED")["items"]:
+        cure = f"what became of it: margrave deployment history {wanted}"
+        raise NotFound(f"{wanted!r} was deleted", cure)
     cure = nearest(wanted, _names(api)) or "margrave deployment list"
     raise NotFound(f"no deployment is called {wanted!r}", cure)
 

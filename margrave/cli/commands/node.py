@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import click
 
-from margrave.cli import resolve, tables, watching
+from margrave.cli import changing, resolve, tables, watching
 from margrave.cli.draining import confirm_drain
 from margrave.cli.exits import Exit
 from margrave.cli.options import calls, follows, in_site, labels, naming
@@ -95,7 +95,7 @@ def undrain(api: Api, out: Output, node: str, site: str | None) -> None:
 
 def _drained(api: Api, out: Output, found: dict[str, Any], verb: str, text: str) -> None:
     answer = api.post(at("sites", found["site"], "nodes", found["name"], verb), {})
-    out.done(f"{found['site']}/{found['name']} {text}", answer)
+    out.done(changing.landed(f"{found['site']}/{found['name']} {text}", answer), answer)
 
 
 CONFIG = click.option(

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from margrave.cli import tables, watching
+from margrave.cli import changing, tables, watching
 from margrave.cli.commands.site_token import token
 from margrave.cli.draining import confirm_drain
-from margrave.cli.options import calls, follows, labels, naming
+from margrave.cli.options import Moment, calls, follows, labels, naming
 from margrave.cli.paths import at
 from margrave.terminal.asking import asks, confirm
 from margrave.terminal.options import shows
@@ -88,7 +88,7 @@ def add(
     if not out.for_eyes:
         out.answer(answer)
         return
-    added = f"{name} is added {_once(answer)}" if "branch" in answer else f"added {name}"
+    added = changing.landed(f"added {name}", answer, f"{name} is added")
     out.say(f"{added}; its runner's controller.token, shown this once:")
     click.echo(answer["token"])
 
@@ -102,20 +102,23 @@ def remove(api: Api, out: Output, site: str, yes: bool) -> None:
     """Remove a site that has no deployments."""
     confirm(f"Remove the site {site}?", yes=yes)
     answer = api.send("DELETE", at("sites", site))
-    words = f"{site} is removed {_once(answer)}" if answer else f"removed {site}"
-    out.done(words, answer or {"name": site})
+    removed = changing.landed(f"removed {site}", answer, f"{site} is removed")
+    out.done(removed, answer or {"name": site})
 
 
 @site.command()
 @naming("sites", "site")
 @click.option("--reason", required=True, help="shown to whoever wonders why nothing happens")
-@click.option("--until", help="a time such as 2030-01-31T18:00:00Z; for ever if not given")
+@click.option(
+    "--until", type=Moment(), help="such as 2030-01-31T18:00:00Z, or 2h; for ever if not given"
+)
 @shows
 @calls
 def pause(api: Api, out: Output, site: str, reason: str, until: str | None) -> None:
     """Nothing new starts at the site until it is resumed."""
     body = {"reason": reason} | ({"until": until} if until else {})
-    out.done(f"{site} is paused", api.post(at("sites", site, "pause"), body))
+    answer = api.post(at("sites", site, "pause"), body)
+    out.done(changing.landed(f"{site} is paused", answer), answer)
 
 
 @site.command()
@@ -124,7 +127,8 @@ def pause(api: Api, out: Output, site: str, reason: str, until: str | None) -> N
 @calls
 def resume(api: Api, out: Output, site: str) -> None:
     """End a pause."""
-    out.done(f"{site} goes on", api.post(at("sites", site, "resume"), {}))
+    answer = api.post(at("sites", site, "resume"), {})
+    out.done(changing.landed(f"{site} goes on", answer), answer)
 
 
 @site.command()
@@ -135,7 +139,8 @@ def resume(api: Api, out: Output, site: str) -> None:
 def drain(api: Api, out: Output, site: str, yes: bool) -> None:
     """Stop what runs at the site, and place nothing there; what that would be is shown first."""
     confirm_drain(api, out, site, yes=yes)
-    out.done(f"{site} is being drained", api.post(at("sites", site, "drain"), {}))
+    answer = api.post(at("sites", site, "drain"), {})
+    out.done(changing.landed(f"{site} is being drained", answer), answer)
 
 
 @site.command()
@@ -144,7 +149,8 @@ def drain(api: Api, out: Output, site: str, yes: bool) -> None:
 @calls
 def undrain(api: Api, out: Output, site: str) -> None:
     """Let things be placed at the site again."""
-    out.done(f"{site} takes placements again", api.post(at("sites", site, "undrain"), {}))
+    answer = api.post(at("sites", site, "undrain"), {})
+    out.done(changing.landed(f"{site} takes placements again", answer), answer)
 
 
 @site.command()
@@ -167,8 +173,3 @@ def accept(api: Api, out: Output, site: str, commit: str, yes: bool) -> None:
     confirm(f"Let {site} go on from {commit}, whatever it ran before?", yes=yes)
     answer = api.post(at("sites", site, "accept"), {"commit": commit})
     out.done(f"{site} goes on from {commit}", answer)
-
-
-def _once(answer: Any) -> str:
-    """When a change counts that waits on a branch."""
-    return f"once the branch {answer['branch']} is merged"

@@ -104,6 +104,16 @@ def test_an_unknown_name_is_answered_with_the_nearest(run: Run, controller: Fake
         assert (words, ran.code, f'did you mean "{near}"?' in ran.err) == (words, 3, True)
 
 
+def test_what_was_deleted_is_not_called_unknown(run: Run, controller: FakeController) -> None:
+    """Whoever wants to change it learns that it is gone, and where its story stands."""
+    gone = {"id": "i", "name": "storefront", "site": "harbor", "state": "DELETED"}
+    controller.lists(LIST, gone)
+
+    ran = run("deployment", "rollback", "storefront")
+
+    assert (ran.code, "was deleted (what became of it" in ran.err) == (3, True)
+
+
 def test_no_connection_is_6(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody listens."""
     monkeypatch.setenv("MARGRAVE_URL", "http://127.0.0.1:1")

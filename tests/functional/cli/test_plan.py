@@ -68,6 +68,13 @@ def test_a_plan_of_an_update_is_of_these_deployments_alone(run: Run, known: Fake
     assert known.sent("POST", PLANS) == [{"action": "update", "select": select, "priority": "bulk"}]
 
 
+def test_what_is_planned_first_needs_its_sites(run: Run, known: FakeController) -> None:
+    """Without --site only what is deployed can be meant: that is said, for the name is right."""
+    ran = run("deployment", "plan", "kiosk")
+
+    assert (ran.code, "planned with --site" in ran.err) == (3, True)
+
+
 def test_a_plan_with_findings_fails(run: Run, known: FakeController) -> None:
     """A port that is taken is told, with exit code 1."""
     finding = {"pointer": "/x", "message": "port 8000 is taken", "severity": "error"}

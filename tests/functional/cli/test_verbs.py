@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -30,6 +31,12 @@ if TYPE_CHECKING:
             "POST",
             "/api/v1/sites/harbor/pause",
             {"reason": "stocktaking"},
+        ),
+        (
+            ("site", "pause", "harbor", "--reason", "count", "--until", "2030-01-31T19:00+01:00"),
+            "POST",
+            "/api/v1/sites/harbor/pause",
+            {"reason": "count", "until": "2030-01-31T18:00:00Z"},
         ),
         (
             ("site", "accept", "harbor", "--commit", "abc", "--yes"),
@@ -137,3 +144,43 @@ def test_a_change_of_a_user_says_one_thing(
     """Nothing at all, or two answers to where they may act, is wrong usage."""
     assert run("user", "change", "ann", *words.split()).code == 2
     assert controller.calls == []
+
+
+@pytest.mark.parametrize("until", ["tomorrow", "2030-01-31T18:00:00", "18:00"])
+def test_a_time_has_a_day_and_a_zone(run: Run, controller: FakeController, until: str) -> None:
+    """Else it is wrong usage, with how one is written."""
+    ran = run("site", "pause", "harbor", "--reason", "count", "--until", until)
+
+    assert (ran.code, "2030-01-31T18:00:00Z, or 2h" in ran.err) == (2, True)
+    assert controller.calls == []
+
+
+def test_a_time_may_be_told_from_now(run: Run, controller: FakeController) -> None:
+    """As a lock at the site is: two hours on."""
+    controller.on("POST", "/api/v1/sites/harbor/pause", 200, {})
+    run("site", "pause", "harbor", "--reason", "count", "--until", "2h")
+
+    (sent,) = controller.sent("POST", "/api/v1/sites/harbor/pause")
+    away = datetime.fromisoformat(sent["until"]) - datetime.now(UTC)
+    assert timedelta(hours=1, minutes=55) < away <= timedelta(hours=2)
+
+
+@pytest.mark.parametrize(
+    ("words", "method", "path"),
+    [
+        ("site pause harbor --reason count", "POST", "sites/harbor/pause"),
+        ("site resume harbor", "POST", "sites/harbor/resume"),
+        ("site drain harbor --yes", "POST", "sites/harbor/drain"),
+        ("site undrain harbor", "POST", "sites/harbor/undrain"),
+        ("site remove harbor --yes", "DELETE", "sites/harbor"),
+        ("node undrain harbor/till-1", "POST", "sites/harbor/nodes/till-1/undrain"),
+    ],
+)
+def test_what_waits_to_be_merged_is_not_called_done(
+    run: Run, controller: FakeController, words: str, method: str, path: str
+) -> None:
+    """Where people review, a change of a site counts once its branch is merged."""
+    controller.lists("/api/v1/nodes", {"site": "harbor", "name": "till-1"})
+    controller.on(method, f"/api/v1/{path}", 200, {"commit": None, "branch": "margrave/7"})
+
+    assert "once the branch margrave/7 is merged" in run(*words.split()).out

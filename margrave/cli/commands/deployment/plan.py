@@ -11,6 +11,7 @@ from margrave.cli.commands.deployment.change import update_body
 from margrave.cli.commands.deployment.group import deployment
 from margrave.cli.exits import Exit
 from margrave.cli.options import calls, extras, naming, sets, sites, versions
+from margrave.errors import NotFound
 from margrave.terminal.options import shows
 
 if TYPE_CHECKING:
@@ -48,12 +49,20 @@ def plan(
         words = f"{wanted}@{version}" if version and "@" not in wanted else wanted
         asked = changing.bodies(api, changing.wish(api, words, name, sites, values, extra))
     else:
-        found = resolve.deployments(api, name or wanted)
+        found = _standing(api, name or wanted)
         body = update_body(api, found, version, values) | extra
         update = {"action": "update", "select": changing.select(found), **body}
         asked = [(changing.ACTIONS, update)]
     answers = [api.post(changing.PLANS, body) for _, body in asked]
     return _judge(out, answers)
+
+
+def _standing(api: Api, wanted: str) -> list[dict[str, Any]]:
+    try:
+        return resolve.deployments(api, wanted)
+    except NotFound as error:
+        cure = f"{error.cure}; what is not deployed yet is planned with --site"
+        raise NotFound(error.message, cure) from None
 
 
 def _judge(out: Output, answers: Sequence[dict[str, Any]]) -> Exit:
