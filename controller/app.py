@@ -109,10 +109,11 @@ def _pushed(parts: Parts, came: Arrival) -> None:
     ]  # fmt: skip
     if came.refusal:
         deeds = [("refused", BRANCH, {"reason": came.refusal})]
+    token = {"token": came.who.token} if came.who.token else {}
     with parts.store.write() as session:
         for outcome, target, detail in deeds:
             told = (came.who.actor, "git.push", target, outcome, came.address, came.trace or None)
-            audit.add(session, Deed(*told, detail), parts.clock())
+            audit.add(session, Deed(*told, {**detail, **token}), parts.clock())
 
 
 class _RevisionHints:
