@@ -3,8 +3,8 @@
 
 An update removes what it has replaced by itself. What stays are images of releases that never came
 to run: once their release is neither current, previous nor made ready to be next, and has not been
-touched for some days, they go. Images that Margrave did not fetch are never looked at, and one that a container uses is
-refused by the engine itself.
+touched for some days, they go. Images that Margrave did not fetch are never looked at, and one that
+a container uses is refused by the engine itself.
 """
 
 from __future__ import annotations
