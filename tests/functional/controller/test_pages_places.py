@@ -7,6 +7,7 @@ import pytest
 from controller.pages import places
 from controller.parts import Parts
 from tests.functional.controller.kit import Api, Runner
+from tests.functional.controller.test_drain_plan import MACHINE, ONE, runs
 from tests.functional.controller.test_pages_acting import (  # noqa: F401 - fixtures
     Browser,
     browser,
@@ -36,28 +37,33 @@ def test_a_site_is_added_paused_and_drained(
 def test_what_a_drain_stops_stands_below_its_question(
     browser: Browser,  # noqa: F811
     harbor: Runner,
+    parts: Parts,
+    admin: Api,
+):
+    """Of a node and of a whole site: what moves and where to, what stops and why."""
+    harbor.snapshot("harbor-1", "harbor-2")
+    for name in ("harbor-1", "harbor-2"):
+        told = {"name": name, "address": "10.0.0.1", "status": "active", "capabilities": MACHINE}
+        harbor.report("node", told)
+    harbor.beat("harbor-1", "harbor-2")
+    runs(parts, harbor, "kiosk", **ONE)
+    runs(parts, harbor, "ledger", data=True, **ONE)
+    page = browser.post("/sites/harbor/nodes/harbor-1/drain").text
+    for words in ("it moves to harbor-2", "its data stays on harbor-1"):
+        assert page.index("?</h1>") < page.index(words) < page.index(">Drain</button>")
+    assert "no other node can take it" in browser.post("/sites/harbor/drain").text
+    assert "Nothing stands there" in browser.post("/sites/harbor/nodes/harbor-2/drain").text
+    assert admin.get("/sites/harbor").json["drain"] is False
+
+
+def test_a_drain_that_cannot_be_planned_is_asked_about_all_the_same(
+    browser: Browser,  # noqa: F811
+    harbor: Runner,
     monkeypatch: pytest.MonkeyPatch,
 ):
-    """Deployment by deployment, node by node; where it cannot be told, the question is alone."""
-    harbor.snapshot("harbor-1")
-    asked: list[object] = []
-    leaves = {"node": "harbor-1", "action": "delete", "from": "1.0.0", "to": None,
-              "why": "it stops: its data stays on harbor-1", "waiting": None}  # fmt: skip
-    part = {"site": "harbor", "name": "ledger", "action": "drain", "why": "it stops",
-            "batches": [["harbor-1"]], "duration": None, "nodes": [leaves]}  # fmt: skip
-    plan = {"hash": "h", "sites": [part], "findings": []}
-    monkeypatch.setattr(places, "planned", lambda _, body: asked.append(body) or plan)
-    for path, where in (
-        ("/sites/harbor", {"site": "harbor"}),
-        ("/sites/harbor/nodes/harbor-1", {"site": "harbor", "node": "harbor-1"}),
-    ):
-        page = browser.post(f"{path}/drain").text
-        assert asked.pop() == {"action": "drain", **where}
-        assert "its data stays on harbor-1" in page
-        assert page.index("?</h1>") < page.index("its data stays") < page.index(">Drain</button>")
-    plan |= {"sites": []}
-    assert "Nothing stands there" in browser.post("/sites/harbor/drain").text
-    plan |= {"hash": None, "findings": [{"severity": "error", "message": "no such action"}]}
+    """The question stands alone then."""
+    refused = {"hash": None, "sites": [], "findings": [{"severity": "error", "message": "no"}]}
+    monkeypatch.setattr(places, "planned", lambda *_: refused)
     page = browser.post("/sites/harbor/drain").text
     assert "Drain harbor?" in page
     assert 'id="plan"' not in page
