@@ -134,12 +134,13 @@ def test_no_kind_of_page_shuts_anybody_out(
 
 
 def test_what_asks_again_and_the_way_in_shut_nobody_out(
-    browser: webdriver.Chrome, fleet: Fleet, axe: str
+    browser: webdriver.Chrome, fleet: Fleet, axe: str, pages: dict[str, str]
 ) -> None:
-    """The question before what cannot be taken back, and the form of signing in."""
+    """The question before what cannot be taken back, with its plan, and the form of signing in."""
     browser.get(f"{fleet.controller.url}/sites/depot")
     press(browser, "Drain")
     eventually(lambda: "Drain depot?" in text(browser, "h1"), LONG, "it is asked again")
+    assert "door" in text(browser, "#plan")
     assert _look(browser, axe, dark=True) == ""
     browser.delete_all_cookies()
     browser.get(f"{fleet.controller.url}/sites")
