@@ -25,7 +25,8 @@ from tests.support.waiting import eventually
 GATE, BEHIND = "harbor-1", "harbor-2"
 PORTS = range(2201, 2215)  # sshd listens on sixteen at most
 CONFIG = "/etc/ssh/sshd_config.d/00-test.conf"
-RESTART = "systemctl restart ssh"
+# systemd would not start it more than five times in ten seconds.
+RESTART = "systemctl reset-failed ssh; systemctl restart ssh"
 
 
 def mentioning(path: Path) -> list[str]:
@@ -41,7 +42,7 @@ def of_lab(lab: Lab, name: str) -> Target:
     return Target(name, lab.node(name).address, 22, "root", str(lab.key), key)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def behind(lab: Lab) -> Iterator[list[Target]]:
     """Many nodes, as it seems: each a port of one, behind a jump host that lets three knock."""
     gate, node = of_lab(lab, GATE), of_lab(lab, BEHIND)
