@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
 
 from pydantic import Field
@@ -28,12 +28,6 @@ from runner import jumps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-
-_CA_CURE: Final = (
-    "put the CA on the nodes: /etc/containers/certs.d/<host>/ca.crt for podman,"
-    " /etc/docker/certs.d/<host>/ca.crt for Docker"
-)
 
 
 class Site(Section):
@@ -143,7 +137,10 @@ class NodesRegistry(RegistryLogin):
     address: str | None = Field(
         None, description="of use to a controller; how nodes reach a host is their own to say"
     )
-    ca_file: Path | None = Field(None, description="refused: it belongs on the nodes")
+    ca_file: Path | None = Field(
+        None,
+        description="of use to a controller; nodes trust what stands in their engine's certs.d",
+    )
 
 
 class Policy(Section):
@@ -213,11 +210,6 @@ def problems(loaded: RunnerSettings, where: str = "") -> list[Finding]:
         for number, one in enumerate(loaded.ssh.jumps)
         for word in one.networks
         if not jumps.is_network(word)
-    ]
-    findings += [
-        finding(f"/registries/{number}/ca_file", "would reach no node", _CA_CURE)
-        for number, one in enumerate(loaded.registries)
-        if one.ca_file
     ]
     key = loaded.secrets.age_key
     if key and not _is_file(key):

@@ -43,7 +43,6 @@ def test_all_findings_of_a_configuration_come_at_once(tmp_path: Path) -> None:
         ('[controller]\nurl = "http://controller.example"\ntoken = "t"\n', "/controller/url"),
         ('[controller]\nurl = "https://controller.example"\n', "/controller"),
         ('[http.tls]\ncert = "c.pem"\n', "/http/tls"),
-        ('[[registries]]\nhost = "r"\nca_file = "ca.pem"\n', "/registries/0/ca_file"),
     ],
 )
 def test_what_is_unsafe_stops_the_start(tmp_path: Path, more: str, pointer: str) -> None:
