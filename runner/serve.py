@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import fcntl
 import logging
 import os
@@ -31,10 +32,12 @@ _LOCK: Final = "runner.lock"
 _GRACE: Final = 5.0
 _ABOVE: Final = 64 * 1024
 _SOCKET_PATH_LIMIT: Final = 107  # of a UNIX socket on Linux
+_M_ARENA_MAX: Final = -8  # of glibc's malloc.h
 
 
 def serve(settings: RunnerSettings) -> None:
     """Serve until SIGTERM or SIGINT. SIGUSR1 looks at Git at once."""
+    _one_heap()
     folder = settings.state.dir
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     with only_one(folder):
@@ -44,6 +47,14 @@ def serve(settings: RunnerSettings) -> None:
             _run(runner, settings, signals)
         finally:
             runner.close()
+
+
+def _one_heap() -> None:
+    """Have all threads share a heap: one of its own for each costs five megabytes at rest, and
+    threads that wait for Git, SSH and the database hardly meet in it. Elsewhere than on glibc
+    nothing happens."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
 
 
 @contextlib.contextmanager
