@@ -117,13 +117,13 @@ def measure(base: Path) -> dict[str, Any]:
     runner = app.build(settings, executor=NoNodes())  # type: ignore[arg-type]  # never asked
     watch = runner.work.watch
     first = cost(lambda: watch.look(hinted=True), 1)
-    desired = watch.desired()
+    desired = watch.newest()
     assert desired is not None, repr(watch.last)
     assert len(desired.deployments) == DEPLOYMENTS
     ask = ["git", "ls-remote", "--", str(repository.bare), "refs/heads/main"]
     bare = cost(lambda: subprocess.run(ask, check=True, capture_output=True))
     poll = cost(lambda: watch.look(hinted=False))
-    assert watch.desired() is desired  # nothing was fetched
+    assert watch.newest() is desired  # nothing was fetched
     figures = {
         "deployments": DEPLOYMENTS,
         "poll": {
