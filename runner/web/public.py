@@ -68,6 +68,13 @@ def create_app(status: Status, token: Secret | None, *doors: Blueprint) -> Flask
         allow(token)
         return jsonify(status.value())
 
+    _pages(app, status, token)
+    return app
+
+
+def _pages(app: Flask, status: Status, token: Secret | None) -> None:
+    """What a person reads: the site as it stands, and what an operation said."""
+
     @app.get("/operations/<uuid:operation>/log")
     def log(operation: UUID) -> Response:
         allow(token)
@@ -94,8 +101,6 @@ def create_app(status: Status, token: Secret | None, *doors: Blueprint) -> Flask
         answer.headers["Referrer-Policy"] = "no-referrer"
         answer.headers["X-Content-Type-Options"] = "nosniff"
         return answer
-
-    return app
 
 
 def _clock(moment: str | None) -> str:

@@ -1,0 +1,182 @@
+"""What is asked of deployments that stand: selections, commands, and what travels in Git."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.store import aggregate, deployments, fleet
+from controller.store.freshness import Moment
+from controller.store.models import Placement
+from margrave.errors import Conflict, DocumentError
+from margrave.lifecycle import Outcome, State
+from tests.support.registry import FakeRegistry
+from tests.support.works import ADA, Works
+
+CAPABLE = {"architecture": "amd64", "cpus": 2, "deployment_types": ["compose"]}
+
+
+@pytest.fixture
+def works(tmp_path: Path) -> Iterator[Works]:
+    registry = FakeRegistry().start()
+    works = Works(tmp_path / "state", registry, queue={"limit": 3}).with_apps("depot", "harbor")
+    yield works
+    works.store.close()
+    registry.stop()
+
+
+def with_nodes(works: Works, site: str, *names: str, **more: Any) -> None:
+    with works.store.write() as session:
+        fleet.tell_site(session, site, {"last_seen": works.clock()})
+        for name in names:
+            values = {"status": "active", "capabilities": CAPABLE, **more}
+            fleet.tell_node(session, site, name, values, works.clock())
+
+
+def test_a_command_needs_something_that_is_there(works: Works) -> None:
+    """What is still being published, or deleted for good, has nothing to be told."""
+    one = works.create("harbor", version="1.0.0")["deployments"][0]
+    with pytest.raises(Conflict, match="still being published"):
+        works.act("cancel", one["id"])
+    works.publisher.publish_all()
+    works.act("retry", one["id"])
+    works.act("delete", one["id"])
+    works.publisher.publish_all()
+    with pytest.raises(Conflict, match="is deleted"):
+        works.act("retry", one["id"])
+
+
+def test_actions_on_many(works: Works) -> None:
+    """An update of all sites by name is one request and one commit; commands need none."""
+    works.create("harbor", "depot", version="1.0.0")
+    works.publisher.publish_all()
+    before = works.repository.head()
+    body = {"action": "update", "select": {"name": "storefront"}, "version": "1.1.0"}
+    answer = works.admission.act(body, ADA)
+    assert len(answer["deployments"]) == 2
+    works.publisher.publish_all()
+    head = works.repository.head()
+    assert works.repository.git.text("rev-list", "--count", f"{before}..{head}") == "1"
+    retry = works.admission.act({"action": "retry", "select": {"sites": ["harbor"]}}, ADA)
+    done = works.request(retry)
+    assert (done["state"], done["commit"], done["action"]) == ("published", None, "retry")
+
+
+def test_nothing_selected(works: Works) -> None:
+    """An action that selects nothing is refused."""
+    with pytest.raises(DocumentError, match="selects no deployment"):
+        works.admission.act({"action": "delete", "select": {"name": "nothing"}}, ADA)
+
+
+def test_rollback_to_the_unknown(works: Works) -> None:
+    """A rollback to a version that the document never had is refused."""
+    one = works.create("harbor", version="1.0.0")["deployments"][0]
+    works.publisher.publish_all()
+    with pytest.raises(DocumentError, match=r'had no "9\.9\.9" before'):
+        works.act("rollback", one["id"], to="9.9.9")
+    with pytest.raises(DocumentError, match="had no other content before"):
+        works.act("rollback", one["id"])
+
+
+def test_null_is_the_default_again(works: Works) -> None:
+    """A parameter set to null goes back to its default."""
+    one = works.create("harbor", version="1.0.0", parameters={"greeting": "ahoy"})["deployments"][0]
+    works.publisher.publish_all()
+    works.act("update", one["id"], parameters={"greeting": None})
+    works.publisher.publish_all()
+    assert b"value: hello\n" in works.document(one)
+
+
+def test_pause_and_drain_travel_in_git(works: Works) -> None:
+    """Pausing a site and draining a node are commits that leave the rest of the document alone."""
+    works.sites.change("harbor", {"labels": {"zone": "shop"}}, ADA)
+    works.sites.pause("harbor", "stocktaking", None, ADA)
+    works.sites.drain_node("harbor", "harbor-1", True, ADA)
+    head = works.repository.head()
+    assert head is not None
+    text = works.repository.read(head, "sites/harbor.yaml")
+    assert text is not None
+    assert text.decode() == (
+        "labels:\n  zone: shop\nnodes:\n  harbor-1:\n    drain: true\n"
+        "paused:\n  by: ada\n  reason: stocktaking\n"
+    )
+    works.sites.resume("harbor", ADA)
+    works.sites.drain_node("harbor", "harbor-1", False, ADA)
+    head = works.repository.head()
+    assert head is not None
+    assert works.repository.read(head, "sites/harbor.yaml") == b"labels:\n  zone: shop\n"
+    with pytest.raises(DocumentError):
+        works.sites.change("harbor", {"timezone": "Mars/Olympus"}, ADA)
+    with pytest.raises(Conflict):
+        works.sites.create({"name": "harbor"}, ADA)
+    works.create("harbor")
+    with pytest.raises(Conflict, match="still has a deployment"):
+        works.sites.remove("harbor", ADA)
+    works.sites.remove("depot", ADA)
+
+
+def test_ports_of_what_leaves_are_free(works: Works) -> None:
+    """A deployment that is being deleted does not stand in the way of its successor."""
+    with_nodes(works, "harbor", "harbor-1")
+    one = works.create("harbor")["deployments"][0]
+    works.publisher.publish_all()
+    with works.store.write() as session:
+        key = deployments.find(session, one["id"])
+        assert key is not None
+        running = {
+            "state": State.INSTALLED,
+            "outcome": Outcome.SUCCEEDED,
+            "revision": key.revision,
+            "since": works.clock(),
+            "updated_at": works.clock(),
+        }
+        session.add(Placement(deployment=key.key, node="harbor-1", incarnation=1, **running))
+        session.flush()
+        aggregate.settle(session, key.key, works.clock())
+    works.act("delete", one["id"])
+    works.publisher.publish_all()
+    with works.store.session() as session:
+        leaving = deployments.find(session, one["id"])
+    assert leaving is not None
+    assert leaving.state is not State.DELETED
+    works.create("harbor")
+
+
+def test_wanted_revision_opens_the_outcome(works: Works) -> None:
+    """Another revision in Git makes outcomes pending; going back to what runs closes them."""
+    one = works.create("harbor", version="1.0.0")["deployments"][0]
+    works.publisher.publish_all()
+    with works.store.write() as session:
+        key = deployments.find(session, one["id"])
+        assert key is not None
+        running = {
+            "state": State.INSTALLED,
+            "outcome": Outcome.SUCCEEDED,
+            "revision": key.revision,
+            "since": works.clock(),
+            "updated_at": works.clock(),
+        }
+        session.add(Placement(deployment=key.key, node="harbor-1", incarnation=1, **running))
+        session.flush()
+        aggregate.settle(session, key.key, works.clock())
+
+    def outcome() -> str:
+        with works.store.session() as session:
+            found = deployments.find(session, one["id"])
+            assert found is not None
+            moment = Moment(works.clock())
+            return str(deployments.resource(session, found.key, moment)["outcome"])
+
+    assert outcome() == "succeeded"
+    works.act("update", one["id"], drift="report")
+    works.publisher.publish_all()
+    assert outcome() == "succeeded", "a change of policy is no new revision"
+    works.act("update", one["id"], version="1.2.0")
+    works.publisher.publish_all()
+    assert outcome() == "pending"
+    works.act("rollback", one["id"], to="1.0.0")
+    works.publisher.publish_all()
+    assert outcome() == "succeeded"
