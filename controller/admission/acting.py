@@ -9,7 +9,7 @@ from controller.admission import engines, planning, resolving
 from controller.admission.planning import Step
 from controller.admission.workshop import Workshop
 from controller.publish.changes import Change
-from controller.store import world
+from controller.store import requests, world
 from controller.store.words import Action
 from margrave import parameters
 from margrave.documents.deployment import read_deployment, revision_of
@@ -42,6 +42,7 @@ class Acted:
     sites: tuple[dict[str, Any], ...]
     findings: tuple[Finding, ...]
     documents: Mapping[str, str | None] = field(default_factory=dict)  # by path, as they stand
+    withdraws: frozenset[str] = frozenset()  # requests that are taken back by it
 
 
 def decide(
@@ -57,9 +58,10 @@ def decide(
     concerned = tuple((one.id, one.site) for one in chosen)
     sites = world.sites(session, {one.site for one in chosen})
     if read.kind not in _COMMITTED:
-        _are_there(chosen)
+        taken_back = _taken_back(session, chosen) if read.kind is Action.CANCEL else frozenset()
+        _are_there([one for one in chosen if one.request not in taken_back])
         told = [planning.told(sites[one.site], one, read.action, moment) for one in chosen]
-        return Acted(None, concerned, tuple(told), ())
+        return Acted(None, concerned, tuple(told), (), withdraws=taken_back)
     _are_in_git(chosen, read.kind)
     change = _change(session, read, chosen, past)
     findings: list[Finding] = []
@@ -102,6 +104,16 @@ def selected(session: Session, read: Act, who: Identity) -> list[Standing]:
         cure = "list what there is with margrave deployment list"
         raise DocumentError([Finding("/select", "selects no deployment", cure, "unknown")])
     return found
+
+
+def _taken_back(session: Session, chosen: Sequence[Standing]) -> frozenset[str]:
+    """Requests that are still to bring what is cancelled, and nothing else."""
+    meant = {(one.id, one.site) for one in chosen}
+    return frozenset(
+        name
+        for name in {one.request for one in chosen if one.awaited and one.request}
+        if meant.issuperset(requests.concerned_by(session, name))
+    )
 
 
 def _are_there(chosen: Sequence[Standing]) -> None:

@@ -165,7 +165,7 @@ class Admission:
         documents.accept(session, new, now)
         kind = _COMMANDS.get(decision.action)
         if kind is not None:
-            for deployment, site in decision.concerned:
+            for deployment, site in self._left(session, decision, now):
                 data = {"deployment": deployment}
                 order = Order(site, kind, values["actor"], data, values["id"])
                 commands.add(session, order, now)
@@ -173,6 +173,18 @@ class Admission:
         resource = requests.one(session, values["id"], now)
         assert resource is not None
         return _answer(resource)
+
+    def _left(
+        self, session: Session, decision: Decision, now: datetime
+    ) -> Sequence[tuple[str, str]]:
+        """What is for runners, once requests are taken back that are still in the queue."""
+        gone: set[tuple[str, str]] = set()
+        for request in decision.withdraws:
+            if not requests.cancel(session, request, now):
+                words = "its commit is just being pushed"
+                raise Conflict(words, "try again in a moment: then its runner is told")
+            gone |= requests.concerned_by(session, request)
+        return [one for one in decision.concerned if one not in gone]
 
     def _past(self, read: Create | Act, who: Identity) -> Past:
         """What a rollback goes back to, read from Git before anything is locked."""
@@ -229,6 +241,7 @@ class Admission:
             acted.sites,
             acted.findings,
             documents=acted.documents,
+            withdraws=acted.withdraws,
         )
 
 

@@ -48,6 +48,7 @@ class Decision:
     findings: tuple[Finding, ...] = ()
     new: tuple[Accepted, ...] = field(default=())
     documents: Mapping[str, str | None] = field(default_factory=dict)  # by path, as they stand
+    withdraws: frozenset[str] = frozenset()  # requests that it takes back
 
     @property
     def plan(self) -> dict[str, Any]:

@@ -65,6 +65,16 @@ def sites_of(session: Session, request_id: str) -> list[str]:
     return sorted(set(session.scalars(query)))
 
 
+def concerned_by(session: Session, request_id: str) -> set[tuple[str, str]]:
+    """The (deployment id, site) pairs that a request concerns."""
+    query = (
+        select(RequestDeployment.deployment, RequestDeployment.site)
+        .join(Request, Request.number == RequestDeployment.request)
+        .where(Request.id == request_id)
+    )
+    return {(deployment, site) for deployment, site in session.execute(query)}
+
+
 def bringing(session: Session, key: int) -> Action | None:
     """What was asked for that brought the deployment's document; None for a person's push."""
     query = (

@@ -57,6 +57,7 @@ class Standing:
     commit: str | None
     document: str | None
     document_digest: str | None
+    request: str | None  # the last one that concerned it; None when that was a person's push
     needs: Mapping[str, Any]
     extensions: Mapping[str, Any]
     state: State
@@ -181,6 +182,7 @@ def _standing(session: Session, rows: list[Deployment]) -> list[Standing]:
             row.commit,
             row.document,
             row.document_digest,
+            row.request,
             row.needs,
             row.extensions,
             row.state,

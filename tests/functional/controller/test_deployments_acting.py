@@ -40,13 +40,28 @@ def test_a_command_needs_something_that_is_there(works: Works) -> None:
     """What is still being published, or deleted for good, has nothing to be told."""
     one = works.create("harbor", version="1.0.0")["deployments"][0]
     with pytest.raises(Conflict, match="still being published"):
-        works.act("cancel", one["id"])
+        works.act("retry", one["id"])
     works.publisher.publish_all()
     works.act("retry", one["id"])
     works.act("delete", one["id"])
     works.publisher.publish_all()
     with pytest.raises(Conflict, match="is deleted"):
         works.act("retry", one["id"])
+
+
+def test_a_cancel_takes_back_what_is_still_in_the_queue(works: Works) -> None:
+    """Nothing of it comes to Git; of a request that brings more than that it takes nothing back."""
+    asked = works.create("harbor", version="1.0.0")
+    works.act("cancel", asked["deployments"][0]["id"])
+    assert works.request(asked)["state"] == "cancelled"
+    before = works.repository.head()
+    works.publisher.publish_all()
+    assert works.repository.head() == before
+    two = works.create("harbor", "depot", version="1.0.0")
+    with pytest.raises(Conflict, match="still being published"):
+        works.act("cancel", two["deployments"][0]["id"])
+    works.act("cancel", *(one["id"] for one in two["deployments"]))
+    assert works.request(two)["state"] == "cancelled"
 
 
 def test_actions_on_many(works: Works) -> None:
