@@ -27,7 +27,11 @@ def port(tmp_path: Path) -> Iterator[int]:
     """The public doors with the webhook's, served as a runner serves them."""
     store = Store(tmp_path)
     status = Status("harbor", store, node_status=lambda _: NodeStatus.ACTIVE)
-    door = webhook.door([Secret("s")], ["https://forge.example/d"], "main", lambda _: None)
+    door = webhook.door(
+        [Secret("s")],
+        [webhook.Followed("https://forge.example/d", "refs/heads/main")],
+        lambda _: None,
+    )
     listener = socket.create_server(("127.0.0.1", 0))
     made: Any = serve.server(public.create_app(status, None, door), sockets=[listener])
     thread = threading.Thread(target=made.run, daemon=True)
