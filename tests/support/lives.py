@@ -129,9 +129,12 @@ class Life:
         self.runner: Runner = build(settings, self.executor, lambda: self.now)
         self.store, self.work = self.runner.ground.store, self.runner.work
         self.commands = Commands(
-            self.store, self.executor, self.work.watch, self.work.observer,
-            self.runner.ground.target, lambda: None, self.work.wanted_release,
-        )  # fmt: skip
+            self.store,
+            self.executor,
+            self.work.look_at,
+            lambda: None,
+            self.work.wanted_release,
+        )
         self._count = 0
 
     def begin(self) -> None:
@@ -144,7 +147,7 @@ class Life:
         fresh = SlowNodes(lambda: self.now, *NODES)
         self.executor.__dict__.update(fresh.__dict__)
         self.work.watch._newest = self.work.watch._desired = None
-        self.work.operations._sent.clear()
+        self.work.operations._patience.clear()
         for number, name in enumerate(NODES, 1):
             node = Node(name, f"192.0.2.{number}", host_key="ssh-ed25519 AAAA")
             node = replace(node, capabilities=CAPABILITIES, last_seen=BEGIN)

@@ -21,12 +21,15 @@ Noted = Callable[[], str]
 
 @pytest.fixture
 def noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Noted:
-    """All environments that git was started with since."""
+    """All environments that git was started with since, for this test's own folders: who else lives
+    in the same process of tests may ask Git meanwhile."""
     folder, notes = tmp_path / "bin", tmp_path / "environments"
     folder.mkdir()
     notes.touch()
     real = shutil.which("git")
-    (folder / "git").write_text(f'#!/bin/sh\nenv >> {notes}\nexec {real} "$@"\n')
+    (folder / "git").write_text(
+        f'#!/bin/sh\ncase "$PWD $*" in *{tmp_path}*) env >> {notes};; esac\nexec {real} "$@"\n'
+    )
     (folder / "git").chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
     return notes.read_text
