@@ -241,7 +241,10 @@ class HelmDriver:
     def remains(self) -> Remains:
         """Helm's releases that carry the label, and the deployment's claims."""
         there = _helm.releases(self.cluster, self.label)
-        return Remains(bool(there), sorted(name for _namespace, name in self._claims.found()))
+        claims = sorted(name for _namespace, name in self._claims.found())
+        if not there and not claims:
+            _forget_caches()  # to find nothing leaves nothing either
+        return Remains(bool(there), claims)
 
     @property
     def _claims(self) -> Claims:
@@ -256,7 +259,7 @@ class HelmDriver:
             _helm.unlock(self.cluster, name, namespace)
             _helm.uninstall(self.cluster, name, namespace)
         self._claims.remove(one for one in claims if one[1] in doomed)
-        shutil.rmtree(_kubernetes.SCRATCH, ignore_errors=True)
+        _forget_caches()
 
     def spare(self) -> list[str]:
         """Nothing, for the same reason as below."""
@@ -265,3 +268,8 @@ class HelmDriver:
     def tidy(self, _dropped: Iterable[Release]) -> list[str]:
         """Nothing: the kubelet removes images that no pod needs by itself."""
         return []
+
+
+def _forget_caches() -> None:
+    """What kubectl and Helm noted of the server; another call notes it anew."""
+    shutil.rmtree(_kubernetes.SCRATCH, ignore_errors=True)
