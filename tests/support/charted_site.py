@@ -86,16 +86,15 @@ class ChartedSite:
         return f"margrave-{short_of(deployment)}-{component}"
 
     def pages(self, deployment: str) -> list[dict[str, Any]]:
-        """What each pod that is ready answers, through the API server."""
-        names = self.kubectl(
-            f"get pods -l app={self.release(deployment)}"
-            " --field-selector status.phase=Running -o name"
-        ).split()
-        where = "/api/v1/namespaces/default/pods/{}:8000/proxy/"
-        return [
-            json.loads(self.ssh(f"{KUBECTL} get --raw {where.format(name.partition('/')[2])}"))
-            for name in names
+        """What each pod answers that runs and is not about to end, through the API server."""
+        found = json.loads(self.kubectl(f"get pods -l app={self.release(deployment)} -o json"))
+        names = [
+            one["metadata"]["name"]
+            for one in found["items"]
+            if one["status"]["phase"] == "Running" and "deletionTimestamp" not in one["metadata"]
         ]
+        where = "/api/v1/namespaces/default/pods/{}:8000/proxy/"
+        return [json.loads(self.ssh(f"{KUBECTL} get --raw {where.format(name)}")) for name in names]
 
 
 def clean(lab: Lab, node: str) -> None:
