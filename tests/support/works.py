@@ -14,12 +14,13 @@ from controller.admission import Admission
 from controller.catalog import Catalog
 from controller.publish import Publisher, Repository, Sites
 from controller.settings import ControllerSettings
-from controller.store import Store, requests
+from controller.store import Store, fleet, requests
 from tests.support.registry import FakeRegistry
 
 APPS = Path(__file__).parents[2] / "examples" / "apps"
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 ADA = Identity("ada", Role.OPERATOR)
+CAPABLE = {"architecture": "amd64", "cpus": 2, "deployment_types": ["compose"]}
 
 
 @dataclass
@@ -94,6 +95,15 @@ class Works:
         found = self.repository.read(head, path)
         assert found is not None, path
         return found
+
+
+def with_nodes(works: Works, site: str, *names: str, **more: Any) -> None:
+    """Nodes of a site as its runner told of them just now."""
+    with works.store.write() as session:
+        fleet.tell_site(session, site, {"last_seen": works.clock()})
+        for name in names:
+            values = {"status": "active", "capabilities": CAPABLE, **more}
+            fleet.tell_node(session, site, name, values, works.clock())
 
 
 def _known(registry: FakeRegistry | None) -> list[dict[str, Any]]:

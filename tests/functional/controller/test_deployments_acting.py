@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from controller.store import aggregate, deployments, fleet
+from controller.store import aggregate, deployments
 from controller.store.freshness import Moment
 from controller.store.models import Placement
 from margrave.errors import Conflict, DocumentError
 from margrave.lifecycle import Outcome, State
 from tests.support.registry import FakeRegistry
-from tests.support.works import ADA, Works
-
-CAPABLE = {"architecture": "amd64", "cpus": 2, "deployment_types": ["compose"]}
+from tests.support.works import ADA, Works, with_nodes
 
 
 @pytest.fixture
@@ -28,12 +25,21 @@ def works(tmp_path: Path) -> Iterator[Works]:
     registry.stop()
 
 
-def with_nodes(works: Works, site: str, *names: str, **more: Any) -> None:
+def runs(works: Works, one: dict[str, str]) -> None:
+    """What Git wants of a deployment runs on harbor-1, as its runner would tell."""
     with works.store.write() as session:
-        fleet.tell_site(session, site, {"last_seen": works.clock()})
-        for name in names:
-            values = {"status": "active", "capabilities": CAPABLE, **more}
-            fleet.tell_node(session, site, name, values, works.clock())
+        key = deployments.find(session, one["id"])
+        assert key is not None
+        running = {
+            "state": State.INSTALLED,
+            "outcome": Outcome.SUCCEEDED,
+            "revision": key.revision,
+            "since": works.clock(),
+            "updated_at": works.clock(),
+        }
+        session.add(Placement(deployment=key.key, node="harbor-1", incarnation=1, **running))
+        session.flush()
+        aggregate.settle(session, key.key, works.clock())
 
 
 def test_a_command_needs_something_that_is_there(works: Works) -> None:
@@ -138,19 +144,7 @@ def test_ports_of_what_leaves_are_free(works: Works) -> None:
     with_nodes(works, "harbor", "harbor-1")
     one = works.create("harbor")["deployments"][0]
     works.publisher.publish_all()
-    with works.store.write() as session:
-        key = deployments.find(session, one["id"])
-        assert key is not None
-        running = {
-            "state": State.INSTALLED,
-            "outcome": Outcome.SUCCEEDED,
-            "revision": key.revision,
-            "since": works.clock(),
-            "updated_at": works.clock(),
-        }
-        session.add(Placement(deployment=key.key, node="harbor-1", incarnation=1, **running))
-        session.flush()
-        aggregate.settle(session, key.key, works.clock())
+    runs(works, one)
     works.act("delete", one["id"])
     works.publisher.publish_all()
     with works.store.session() as session:
@@ -164,19 +158,7 @@ def test_wanted_revision_opens_the_outcome(works: Works) -> None:
     """Another revision in Git makes outcomes pending; going back to what runs closes them."""
     one = works.create("harbor", version="1.0.0")["deployments"][0]
     works.publisher.publish_all()
-    with works.store.write() as session:
-        key = deployments.find(session, one["id"])
-        assert key is not None
-        running = {
-            "state": State.INSTALLED,
-            "outcome": Outcome.SUCCEEDED,
-            "revision": key.revision,
-            "since": works.clock(),
-            "updated_at": works.clock(),
-        }
-        session.add(Placement(deployment=key.key, node="harbor-1", incarnation=1, **running))
-        session.flush()
-        aggregate.settle(session, key.key, works.clock())
+    runs(works, one)
 
     def outcome() -> str:
         with works.store.session() as session:

@@ -11,13 +11,10 @@ import pytest
 from controller.access.identity import Identity, Role
 from controller.admission import QueueFull
 from controller.admission.decision import Asked
-from controller.store import fleet
 from margrave.documents.deployment import read_deployment
 from margrave.errors import Conflict, DocumentError
 from tests.support.registry import FakeRegistry
-from tests.support.works import ADA, Works
-
-CAPABLE = {"architecture": "amd64", "cpus": 2, "deployment_types": ["compose"]}
+from tests.support.works import ADA, Works, with_nodes
 
 
 @pytest.fixture(scope="module")
@@ -40,14 +37,6 @@ def works(tmp_path: Path) -> Iterator[Works]:
     yield works
     works.store.close()
     registry.stop()
-
-
-def with_nodes(works: Works, site: str, *names: str, **more: Any) -> None:
-    with works.store.write() as session:
-        fleet.tell_site(session, site, {"last_seen": works.clock()})
-        for name in names:
-            values = {"status": "active", "capabilities": CAPABLE, **more}
-            fleet.tell_node(session, site, name, values, works.clock())
 
 
 def refused(works: Works, **body: Any) -> list[tuple[str, str]]:
