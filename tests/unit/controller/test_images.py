@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import threading
 
@@ -55,17 +56,26 @@ def test_left_alone() -> None:
 )
 def test_what_speaks_no_http_does_not_answer(said: bytes) -> None:
     """Whatever a registry's port says instead: it is away, and what asked it waits."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        address = f"127.0.0.1:{listener.getsockname()[1]}"
-        images = Images([Registry(host="shop.example", address=address, insecure=True)])
+    listener = socket.create_server(("127.0.0.1", 0))
 
-        def speak() -> None:
-            for _ in range(2):  # the digest is asked for, then the manifest
+    def speak() -> None:
+        while True:
+            try:
                 line, _ = listener.accept()
-                with line:
-                    line.recv(65536)
-                    line.sendall(said)
+            except OSError:
+                return  # the end of the test: the port is shut below
+            with line, contextlib.suppress(OSError):  # who asks may have gone
+                line.recv(65536)
+                line.sendall(said)
 
-        threading.Thread(target=speak, daemon=True).start()
+    speaker = threading.Thread(target=speak)
+    speaker.start()
+    address = f"127.0.0.1:{listener.getsockname()[1]}"
+    images = Images([Registry(host="shop.example", address=address, insecure=True)])
+    try:
         with pytest.raises(Unreachable, match=r"registry shop\.example does not answer"):
             images.pinned("shop.example/web:1")
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)  # closing alone would leave accept() waiting
+        speaker.join()
+        listener.close()
