@@ -104,12 +104,20 @@ class Broker:
         for client in tuple(self._clients):
             client.offer(message)
 
-    def subscribe(self, wants: Callable[[Message], bool]) -> tuple[Subscription, int]:
-        """A new stream, and the id up to which its backlog has to be read from the store."""
+    def subscribe(
+        self, wants: Callable[[Message], bool], hung_up: Callable[[], bool] = lambda: False
+    ) -> tuple[Subscription, int]:
+        """A new stream, and the id up to which its backlog has to be read from the store.
+
+        `hung_up` says whether its client has gone. A stream that nobody hears is noticed by its
+        next beat; when the last place is taken that is too late, and the lines are looked at.
+        """
         with self._lock:
+            if len(self._clients) >= self._max:
+                self._let_go()
             if len(self._clients) >= self._max or self._stopped.is_set():
                 raise TooManyStreams("all places for streams are taken", "try again in a while")
-            client = Subscription(wants, self._forget)
+            client = Subscription(wants, self._forget, hung_up)
             self._clients.add(client)
             return client, self._position
 
@@ -126,6 +134,12 @@ class Broker:
             if len(chunk) < CHUNK or chunk[-1].id is None:
                 return
             after = chunk[-1].id
+
+    def _let_go(self) -> None:
+        for client in tuple(self._clients):
+            if client.hung_up():
+                client.end()
+                self._clients.discard(client)
 
     def _forget(self, client: Subscription) -> None:
         with self._lock:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import select
 from typing import TYPE_CHECKING, Final
 
-from flask import Response
+from flask import Response, request
 
 from controller.events.subscription import Message
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable, Iterable, Iterator
 
     from controller.events.broker import Broker
@@ -47,13 +49,29 @@ def respond(
     falls in between, and told before anything else; `last` says which message ends the stream,
     `name` gives a message the form this stream tells it in.
     """
-    client, position = broker.subscribe(wants)
+    client, position = broker.subscribe(wants, _hung_up(request.environ.get("gunicorn.socket")))
     source = _messages(broker, client, after, position, first)
     response = Response(_lines(source, last, name), content_type="text/event-stream; charset=utf-8")
     response.headers.update(HEADERS)
     # Not a `finally` in the generator: one that was never begun would never reach it.
     response.call_on_close(client.leave)
     return response
+
+
+def _hung_up(line: socket.socket | None) -> Callable[[], bool]:
+    """Whether the other end of a line has gone, asked of the kernel: a beat would tell it later."""
+
+    def ask() -> bool:
+        if line is None:  # another server than ours, which does not lend it
+            return False
+        poll = select.poll()
+        try:
+            poll.register(line, select.POLLRDHUP)
+            return bool(poll.poll(0))
+        except (OSError, ValueError):  # closed at this end too
+            return True
+
+    return ask
 
 
 def _messages(

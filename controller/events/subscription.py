@@ -28,10 +28,14 @@ class Subscription:
     """What one client still has to be sent."""
 
     def __init__(
-        self, wants: Callable[[Message], bool], leave: Callable[[Subscription], None]
+        self,
+        wants: Callable[[Message], bool],
+        leave: Callable[[Subscription], None],
+        hung_up: Callable[[], bool],
     ) -> None:
         self._wants = wants
         self._leave = leave
+        self.hung_up = hung_up
         self._queue: deque[Message] = deque()
         self._ready = threading.Condition()
         self._lost = False

@@ -109,6 +109,14 @@ def test_it_serves_beside_full_streams_and_stops_gracefully(served):
     assert process.exitcode == 0
 
 
+def test_who_has_gone_takes_no_place(served):
+    """Pages opened and left, one after the other, quicker than any beat: none is shut out."""
+    url, _ = served
+    for _ in range(8):
+        with httpx.stream("GET", f"{url}/api/v1/events", headers=TOKEN) as left:
+            assert left.status_code == 200
+
+
 def test_with_a_client_ca_only_its_clients_come_in(tmp_path: Path):
     """Over TLS with http.tls.client_ca: who shows no certificate, or one of somebody else's, gets
     no answer to any request; who shows one of that authority is served."""
