@@ -107,8 +107,9 @@ class Reach:
 
     def _others(self, service: Mapping[str, Any]) -> Iterator[Found]:
         """Things of others, which no policy opens."""
-        if service.get("provider"):
-            yield "provider", "a program of the node is not an application's to start"
+        for key in ("provider", "models"):
+            if service.get(key):
+                yield key, "a program of the node is not an application's to start"
         for other in map(self._filled, many(service.get("external_links"))):
             yield "external_links", f"{other} is not of this application"
 

@@ -227,14 +227,21 @@ def test_what_is_an_applications_own_needs_no_allowance() -> None:
         {"volumes_from": ["container:abc"]},
         {"external_links": ["abc"]},
         {"provider": {"type": "any-program"}},
+        {"models": ["any-model"]},
     ],
-    ids=["build", "processes", "volumes", "names", "programs of the node"],
+    ids=["build", "processes", "volumes", "names", "programs of the node", "AI models"],
 )
 def test_some_ways_are_never_open(service: dict[str, Any]) -> None:
     """No policy opens building on the node or joining foreign containers."""
     everything = {"privileged": "allow", "host_namespaces": "allow", "host_paths": ["/"]}
     with pytest.raises(ConfigError):
         _check(_model(**service), **everything)
+
+
+def test_a_model_is_not_run_even_where_no_service_asks_for_it() -> None:
+    """Compose hands each of a file's AI models to a program of the node."""
+    with pytest.raises(ConfigError, match="models.llm: a program of the node"):
+        _check({**_model(), "models": {"llm": {"model": "ai/any"}}})
 
 
 def test_all_findings_at_once() -> None:

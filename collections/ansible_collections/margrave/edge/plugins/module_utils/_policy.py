@@ -53,6 +53,8 @@ def _findings(model: dict, folder: str, policy: dict) -> Iterator[str]:
     for name, network in sorted((model.get("networks") or {}).items()):
         for finding in _network(network or {}, project, policy):
             yield f"networks.{name}{finding}"
+    for name in sorted(model.get("models") or {}):
+        yield f"models.{name}: a program of the node is not an application's to start"
     for kind in ("configs", "secrets"):
         for name, one in sorted((model.get(kind) or {}).items()):
             path = (one or {}).get("file")
@@ -83,8 +85,9 @@ def _service(service: dict, folder: str, policy: dict) -> Iterator[str]:
 def _image(service: dict, policy: dict) -> Iterator[str]:
     if service.get("build"):
         yield "build: nodes do not build; push an image and name it"
-    if service.get("provider"):
-        yield "provider: a program of the node is not an application's to start"
+    for key in ("provider", "models"):
+        if service.get(key):
+            yield f"{key}: a program of the node is not an application's to start"
     if not service.get("image"):
         yield "image: is missing"
     allowed = policy.get("registries") or []
