@@ -240,7 +240,7 @@ def test_some_ways_are_never_open(service: dict[str, Any]) -> None:
 
 def test_a_model_is_not_run_even_where_no_service_asks_for_it() -> None:
     """Compose hands each of a file's AI models to a program of the node."""
-    with pytest.raises(ConfigError, match="models.llm: a program of the node"):
+    with pytest.raises(ConfigError, match=r"models\.llm: a program of the node"):
         _check({**_model(), "models": {"llm": {"model": "ai/any"}}})
 
 

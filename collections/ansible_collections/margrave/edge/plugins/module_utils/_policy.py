@@ -55,6 +55,10 @@ def _findings(model: dict, folder: str, policy: dict) -> Iterator[str]:
             yield f"networks.{name}{finding}"
     for name in sorted(model.get("models") or {}):
         yield f"models.{name}: a program of the node is not an application's to start"
+    yield from _files(model, folder, policy)
+
+
+def _files(model: dict, folder: str, policy: dict) -> Iterator[str]:
     for kind in ("configs", "secrets"):
         for name, one in sorted((model.get(kind) or {}).items()):
             path = (one or {}).get("file")
