@@ -85,7 +85,7 @@ docs: $(STAMP) ## the documentation as pages: var/docs/index.html
 
 # Each beside its reference, in one run. Those of the second line make edge nodes, and need root.
 SERVERS := publish reports lists reads resting pages heartbeats fleet_quiet poll runner_memory documents hostile
-ON_NODES := push_to_healthy drift module gap fleet
+ON_NODES := push_to_healthy drift module gap operations fleet
 
 bench: $(STAMP) ## measure against the bars of docs/quality.md; figures as JSON under var/bench
 	@bash .ci/system-packages lab bench

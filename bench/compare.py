@@ -11,39 +11,23 @@ from __future__ import annotations
 import argparse
 import http.client
 import json
-import os
-import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import threading
 import time
 import urllib.request
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from bench.compare_ways import REGISTRY, WAYS, Task, Way, community
+from bench.compare_ways import REGISTRY, WAYS, Way
 from bench.figures import ROOT, keep, summary
+from bench.playbooks import Playbooks, Ran
 from lab import Engine, Lab
-from lab.layout import cache_folder
 
 TURNS: Final = 3
 BETWEEN: Final = 0.05  # seconds between two looks at the application
 NOWHERE: Final = "9.9.9"  # a version whose image is in no registry
-RECAP: Final = re.compile(r"changed=(\d+) +unreachable=(\d+) +failed=(\d+)")
-WORDS: Final = re.compile(r'"msg": ("(?:[^"\\]|\\.)*")')
-
-
-@dataclass(frozen=True)
-class Ran:
-    """What one call of ansible-playbook came to."""
-
-    seconds: float
-    changed: int
-    failed: bool
-    words: str
 
 
 class Site:
@@ -53,49 +37,7 @@ class Site:
         self.lab, self.node, self.engine, self.base = lab, node, engine, base
         self.apps = _packages(base)
         self.url = f"http://{lab.node(node).address}:8000/"
-        login = {
-            "ansible_host": lab.node(node).address,
-            "ansible_user": "root",
-            "ansible_ssh_private_key_file": str(lab.key),
-            "ansible_ssh_common_args": f"-o UserKnownHostsFile={lab.known_hosts}",
-            "ansible_python_interpreter": "/usr/bin/python3",
-        }
-        self.inventory = base / f"{node}.json"
-        self.inventory.write_text(json.dumps({"all": {"hosts": {node: login}}}))
-        both = f"{ROOT / 'collections'}:{community(cache_folder().parent)}"
-        self.environment = {
-            **os.environ,
-            "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"),
-            "ANSIBLE_COLLECTIONS_PATH": both,
-            "ANSIBLE_HOME": str(base / "home"),
-            "ANSIBLE_CALLBACK_RESULT_FORMAT": "json",
-            "NO_COLOR": "1",
-        }
-
-    def play(self, tasks: list[Task]) -> Ran:
-        """Run the tasks, and say how it went."""
-        book = self.base / "play.json"
-        book.write_text(json.dumps([{"hosts": "all", "gather_facts": False, "tasks": tasks}]))
-        program = Path(sys.executable).with_name("ansible-playbook")
-        begin = time.monotonic()
-        done = subprocess.run(
-            [program, "-i", self.inventory, book],
-            env=self.environment,
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            timeout=600,
-            check=False,
-        )
-        seconds = time.monotonic() - begin
-        recap = RECAP.search(done.stdout)
-        if recap is None:
-            sys.exit(f"ansible-playbook ended with {done.returncode}: {done.stdout}{done.stderr}")
-        changed, unreachable, failed = map(int, recap.groups())
-        found = WORDS.findall(done.stdout)
-        return Ran(
-            seconds, changed, bool(unreachable or failed), json.loads(found[-1]) if found else ""
-        )
+        self.play = Playbooks(lab, [node], base).play
 
     def version(self) -> str | None:
         """What answers, or None."""

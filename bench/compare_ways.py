@@ -59,20 +59,21 @@ def community(cache: Path) -> Path:
     return place
 
 
-def ours(apps: Path, version: str) -> list[Task]:
+def ours(apps: Path, version: str, greeting: str = "hello") -> list[Task]:
     """One task, whatever is there."""
     component = {
         "name": "storefront",
         "src": str(apps / version / "compose"),
-        "variables": {"GREETING": "hello"},
+        "variables": {"GREETING": greeting},
         "timeout": PATIENCE,
     }
+    revision = hashlib.sha256(f"{version} {greeting}".encode()).hexdigest()
     release = {
         "deployment": DEPLOYMENT,
         "name": "storefront",
         "application": "storefront",
         "version": version,
-        "revision": f"sha256:{hashlib.sha256(version.encode()).hexdigest()}",
+        "revision": f"sha256:{revision}",
         "components": [component],
     }
     return [{"name": "Run it", "margrave.edge.workload_update": release}]
