@@ -1,4 +1,8 @@
-"""The runner's own key pair: made at first use, never leaves its folder."""
+"""The runner's own key pair: made at first use, never leaves its folder.
+
+The ciphers are imported where a key is made or read: they hold eight megabytes, and a runner whose
+nodes are there needs its key's path alone.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,6 @@ import os
 import tempfile
 from pathlib import Path
 from typing import Final
-
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from margrave.errors import Refused
 
@@ -27,6 +28,8 @@ def own_key(folder: Path) -> Path:
 
 def public_line(key: Path) -> str:
     """The public half as it stands in authorized_keys."""
+    from cryptography.hazmat.primitives import serialization
+
     try:
         private = serialization.load_ssh_private_key(key.read_bytes(), password=None)
     except (OSError, ValueError) as broken:
@@ -40,6 +43,9 @@ def public_line(key: Path) -> str:
 
 
 def _make(path: Path) -> None:
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
     text = Ed25519PrivateKey.generate().private_bytes(
         serialization.Encoding.PEM,
         serialization.PrivateFormat.OpenSSH,

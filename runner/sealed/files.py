@@ -1,4 +1,7 @@
-"""The files below `secrets/<site>/`: which secrets they hold, opened when they are first needed."""
+"""The files below `secrets/<site>/`: which secrets they hold, opened when they are first needed.
+
+What opens them is imported with the first of them: it holds megabytes, and most sites have none.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,14 @@ import json
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from margrave import yaml_text
 from margrave.errors import DocumentError, Refused
 from margrave.names import is_label
-from runner.sealed import sops
-from runner.sealed.keys import Keys
+
+if TYPE_CHECKING:
+    from runner.sealed.keys import Keys
 
 _AGE: Final = ".age"
 
@@ -21,21 +25,24 @@ class Sealed:
     """Opens the site's files; what was opened last stays in memory, and nowhere else."""
 
     def __init__(self, key_file: Path | None) -> None:
-        self._keys = Keys(key_file) if key_file else None
+        self._key_file = key_file
         self._lock = threading.Lock()
         self._opened: tuple[Mapping[str, bytes], dict[str, str]] = ({}, {})
 
     def secrets(self, files: Mapping[str, bytes]) -> Mapping[str, str]:
         """Every secret by its name, or Refused with the first file that cannot be opened."""
-        if self._keys is None:
+        if self._key_file is None:
             return {}
         with self._lock:
             if self._opened[0] != files:
-                self._opened = (dict(files), _all(files, self._keys))
+                self._opened = (dict(files), _all(files, self._key_file))
             return self._opened[1]
 
 
-def _all(files: Mapping[str, bytes], keys: Keys) -> dict[str, str]:
+def _all(files: Mapping[str, bytes], key_file: Path) -> dict[str, str]:
+    from runner.sealed.keys import Keys
+
+    keys = Keys(key_file)
     found: dict[str, str] = {}
     came_from: dict[str, str] = {}
     for path, content in sorted(files.items()):
@@ -49,6 +56,8 @@ def _all(files: Mapping[str, bytes], keys: Keys) -> dict[str, str]:
 
 
 def _of_file(path: str, content: bytes, keys: Keys) -> Mapping[str, str]:
+    from runner.sealed import sops
+
     name = path.rpartition("/")[2]
     if name.endswith(_AGE):
         try:
