@@ -1,11 +1,13 @@
 """What a runner holds in memory at rest: without a deployment, and with a thousand of them.
 
 The proportional share (PSS) of every process of the runner, the warm one that has Ansible in memory
-included: pages that two of them share count once. Bars: 100 MB, and 150 MB with 1,000 deployments.
+included: pages that two of them share count once. It tells a controller of itself, as runners do.
+Bars: 100 MB, and 150 MB with 1,000 deployments.
 """
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import tempfile
@@ -16,11 +18,28 @@ from typing import Any, Final
 from bench.figures import keep
 from bench.poll import site_with
 from tests.support.runner_process import RunnerProcess
+from tests.support.small_server import Asked, SmallServer, Told
 from tests.support.waiting import eventually
 
 DEPLOYMENTS: Final = 1_000
 BARS: Final = {"at_rest": 100, "with_deployments": 150}
 SETTLED: Final = 10  # seconds: first looks and the warm process's imports are over by then
+
+
+class Controller(SmallServer):
+    """Takes what it is told; it has no hints to give."""
+
+    def answer(self, asked: Asked) -> Told:
+        """As the real one would."""
+        if "Content-Encoding" in asked.headers:
+            return Told(415)
+        what = asked.path.rpartition("/")[2]
+        if what == "reports":
+            told = json.loads(asked.body)
+            return Told(body={"ack": told["first_seq"] + len(told["events"]) - 1})
+        if what == "heartbeat":
+            return Told(body={"time": "2026-01-01T00:00:00Z", "head": None, "commands": []})
+        return Told(503)
 
 
 def family(pid: int) -> list[int]:
@@ -57,7 +76,9 @@ def weigh(base: Path, deployments: int) -> dict[str, Any]:
     """A runner that has looked at Git and has nothing to do."""
     base.mkdir()
     repository = site_with(deployments, base)
-    served = RunnerProcess(base / "runner", str(repository.bare))
+    controller = Controller().start()
+    line = f'[controller]\nurl = "http://{controller.address}"\ntoken = "a site\'s"\n'
+    served = RunnerProcess(base / "runner", str(repository.bare), more=line)
     # The second start: the first one makes the tables, and what that takes is not given back.
     served.start()
     served.kill(signal.SIGTERM)
@@ -66,10 +87,13 @@ def weigh(base: Path, deployments: int) -> dict[str, Any]:
     try:
         eventually(lambda: (served.state / "execute/c/warm").exists(), 120, "it warms up")
         eventually(lambda: served.status()["site"]["applied_commit"], 120, "Git was looked at")
+        told = lambda: served.status()["controller"]  # noqa: E731
+        eventually(lambda: told() == {"trouble": "", "reports_waiting": 0}, 120, "all was told")
         time.sleep(SETTLED)
         by_process = {command(one): round(megabytes(one), 1) for one in family(served.process.pid)}
     finally:
         served.kill(signal.SIGTERM)
+        controller.stop()
     return {"megabytes": round(sum(by_process.values()), 1), "processes": by_process}
 
 

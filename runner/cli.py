@@ -48,9 +48,6 @@ def serve(config: str | None, verbose: bool) -> None:
     # First of all: the library that runs git starts one as soon as it is imported.
     loaded = settings.load(settings.find(config))
     settings_file.forget(os.environ)
-    # httpx has a command of its own, with a library for terminals: three megabytes that nobody asks
-    # for here. It does without them where they are missing.
-    sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
     # Here, because Ansible, Flask and the database are not needed to ask for a status.
     from runner.serve import serve as run
 
@@ -60,7 +57,6 @@ def serve(config: str | None, verbose: bool) -> None:
         stream=sys.stderr,
     )
     logging.getLogger("alembic").setLevel(logging.WARNING)
-    logging.getLogger("httpx").setLevel(logging.WARNING)
     run(loaded)
 
 

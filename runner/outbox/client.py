@@ -7,14 +7,14 @@ import json
 import ssl
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from http import HTTPStatus
 from typing import Any, Final
 
-import httpx
-
+from margrave import __version__
 from margrave.errors import Conflict, MargraveError, Refused, Unreachable
 from margrave.secret import Secret
+from runner.outbox.wire import Answer, Wire
 
-_SECONDS: Final = 15.0
 # The stream says something at least every so often, or it is dead.
 _STREAM_SILENCE: Final = 60.0
 _GZIP_FROM: Final = 4096
@@ -33,23 +33,20 @@ class Controller:
     """One site's line to its controller."""
 
     def __init__(self, url: str, site: str, token: Secret, ca_file: str = "") -> None:
-        self._base = f"{url.rstrip('/')}/api/v1/sites/{site}"
-        verify = ssl.create_default_context(cafile=ca_file) if ca_file else True
-        self._client = httpx.Client(
-            headers={"Authorization": f"Bearer {token.reveal()}"},
-            timeout=_SECONDS,
-            verify=verify,
-            trust_env=False,
+        self._wire = Wire(
+            f"{url.rstrip('/')}/api/v1/sites/{site}/",
+            {"Authorization": f"Bearer {token.reveal()}", "User-Agent": f"margrave/{__version__}"},
+            lambda: ssl.create_default_context(cafile=ca_file or None),
         )
         self._gzip = True
 
     def report(self, body: Mapping[str, Any]) -> int:
         """Deliver events; the number up to which the controller has them. Expected on a gap."""
         answer = self._post("reports", body, compress=self._gzip)
-        if answer.status_code == httpx.codes.UNSUPPORTED_MEDIA_TYPE and self._gzip:
+        if answer.status == HTTPStatus.UNSUPPORTED_MEDIA_TYPE and self._gzip:
             self._gzip = False
             answer = self._post("reports", body, compress=False)
-        if answer.status_code == httpx.codes.CONFLICT:
+        if answer.status == HTTPStatus.CONFLICT:
             told = _json(answer)
             if isinstance(told.get("expected"), int):
                 raise Expected(told["expected"])
@@ -62,26 +59,23 @@ class Controller:
     @contextmanager
     def stream(self) -> Iterator[Iterator[tuple[str, str]]]:
         """Hints as (event, data), until the line breaks."""
-        timeout = httpx.Timeout(_SECONDS, read=_STREAM_SILENCE)
-        opened = self._client.stream("GET", f"{self._base}/stream", timeout=timeout)
-        with _translated(self._base), opened as answer:
-            if not answer.is_success:
-                answer.read()
-            if not _checked(answer).headers.get("content-type", "").startswith(_STREAM):
+        with self._wire.listen("stream", _STREAM_SILENCE) as opened:
+            begun = opened.begun
+            answer = _checked(begun if _is_success(begun) else opened.whole())
+            if not answer.kind.startswith(_STREAM):
                 raise _foreign(answer)
-            yield parse_events(answer.iter_lines())
+            yield parse_events(opened.lines())
 
     def close(self) -> None:
         """Hang up; a stream that is being read ends."""
-        self._client.close()
+        self._wire.close()
 
-    def _post(self, what: str, body: Mapping[str, Any], *, compress: bool) -> httpx.Response:
+    def _post(self, what: str, body: Mapping[str, Any], *, compress: bool) -> Answer:
         data = json.dumps(body, separators=(",", ":")).encode()
         headers = {"Content-Type": "application/json"}
         if compress and len(data) >= _GZIP_FROM:
             data, headers = gzip.compress(data, 5), headers | {"Content-Encoding": "gzip"}
-        with _translated(self._base):
-            return self._client.post(f"{self._base}/{what}", content=data, headers=headers)
+        return self._wire.post(what, data, headers)
 
 
 def parse_events(lines: Iterator[str]) -> Iterator[tuple[str, str]]:
@@ -102,30 +96,25 @@ def parse_events(lines: Iterator[str]) -> Iterator[tuple[str, str]]:
             data.append(value)
 
 
-@contextmanager
-def _translated(where: str) -> Iterator[None]:
-    try:
-        yield
-    except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL) as error:
-        reason = str(error) or type(error).__name__
-        raise Unreachable(f"{where}: {reason}", "check controller.url and the network") from error
+def _is_success(answer: Answer) -> bool:
+    return HTTPStatus.OK <= answer.status < HTTPStatus.MULTIPLE_CHOICES
 
 
-def _checked(answer: httpx.Response) -> httpx.Response:
-    if answer.is_success:
+def _checked(answer: Answer) -> Answer:
+    if _is_success(answer):
         return answer
-    if not answer.is_error:
+    if answer.status < HTTPStatus.BAD_REQUEST:
         raise _foreign(answer)
     told = _json(answer)
-    message = f"{answer.request.url}: {answer.status_code} {told.get('detail') or ''}".strip()
-    if answer.status_code in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
+    message = f"{answer.url}: {answer.status} {told.get('detail') or ''}".strip()
+    if answer.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
         raise Refused(message, "check controller.token: it belongs to one site")
-    if answer.status_code >= httpx.codes.INTERNAL_SERVER_ERROR:
+    if answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         raise Unreachable(message, "look at the controller's log")
     raise MargraveError(message, "controller and runner may be too many versions apart")
 
 
-def _told(answer: httpx.Response, key: str, kind: type) -> dict[str, Any]:
+def _told(answer: Answer, key: str, kind: type) -> dict[str, Any]:
     """What the controller says; Unreachable when another one answers in its place."""
     value = _json(_checked(answer))
     if not isinstance(value.get(key), kind) or isinstance(value[key], bool):
@@ -133,17 +122,17 @@ def _told(answer: httpx.Response, key: str, kind: type) -> dict[str, Any]:
     return value
 
 
-def _foreign(answer: httpx.Response) -> Unreachable:
+def _foreign(answer: Answer) -> Unreachable:
     """A sign-in page of the network, a proxy's greeting, a redirect: friendly, and not ours."""
     return Unreachable(
-        f"{answer.request.url}: {answer.status_code}, but not as a controller answers",
+        f"{answer.url}: {answer.status}, but not as a controller answers",
         "check controller.url, and what stands between: a proxy or a sign-in page",
     )
 
 
-def _json(answer: httpx.Response) -> dict[str, Any]:
+def _json(answer: Answer) -> dict[str, Any]:
     try:
-        value = answer.json()
-    except ValueError:
+        value = json.loads(answer.data)
+    except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
