@@ -47,14 +47,13 @@ class Source:
 
         `accepted` is a commit that a person took although it rewrites history.
         """
-        head = self._clone.fetch(history=self._signatures is not None)
         try:
-            return self._verify(head, last, accepted)
-        except BROKEN as error:
-            if self._clone.is_sound():
-                raise MargraveError(f"{head[:12]} cannot be taken: {error}", _MACHINE) from error
-            self._clone.discard()
-            raise MargraveError(f"the clone cannot be read: {error}", "it is made anew") from error
+            head = self._clone.fetch(history=self._signatures is not None)
+            return self._read(head, last, accepted)
+        finally:
+            # Two processes that read objects: for all the time until the next fetch they would hold
+            # what they read, and to start them again takes some milliseconds.
+            self._clone.close()
 
     def restore(
         self,
@@ -95,6 +94,15 @@ class Source:
     def close(self) -> None:
         """End helper processes."""
         self._clone.close()
+
+    def _read(self, head: str, last: Desired | None, accepted: str | None) -> Desired:
+        try:
+            return self._verify(head, last, accepted)
+        except BROKEN as error:
+            if self._clone.is_sound():
+                raise MargraveError(f"{head[:12]} cannot be taken: {error}", _MACHINE) from error
+            self._clone.discard()
+            raise MargraveError(f"the clone cannot be read: {error}", "it is made anew") from error
 
     def _verify(self, head: str, last: Desired | None, accepted: str | None) -> Desired:
         self._refuse_rewritten(head, last, accepted)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,25 @@ def test_asking_is_cheap_while_nothing_moved(source: Source, repository: Reposit
     assert not source.has_moved(found.commit)
     repository.push()
     assert source.has_moved(found.commit)
+
+
+def test_between_two_fetches_no_git_is_left_running(source: Source, repository: Repository) -> None:
+    """Neither after one that was taken nor after one that halts."""
+    found = source.fetch(None, None)
+    assert not _children()
+    repository.write("sites/harbor.yaml", "colour: red\n")
+    repository.push()
+    with pytest.raises(Halted):
+        source.fetch(found, None)
+    assert not _children()
+
+
+def _children() -> list[str]:
+    """The commands of processes that this one has started and that have not ended."""
+    told = subprocess.run(
+        ["ps", "--ppid", str(os.getpid()), "-o", "args="], capture_output=True, text=True
+    ).stdout
+    return [one for one in told.splitlines() if one.startswith("git ")]
 
 
 def test_a_commit_elsewhere_keeps_the_very_same_documents(
