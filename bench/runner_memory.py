@@ -87,8 +87,8 @@ def weigh(base: Path, deployments: int) -> dict[str, Any]:
     try:
         eventually(lambda: (served.state / "execute/c/warm").exists(), 120, "it warms up")
         eventually(lambda: served.status()["site"]["applied_commit"], 120, "Git was looked at")
-        told = lambda: served.status()["controller"]  # noqa: E731
-        eventually(lambda: told() == {"trouble": "", "reports_waiting": 0}, 120, "all was told")
+        all_told = {"trouble": "", "reports_waiting": 0}
+        eventually(lambda: served.status()["controller"] == all_told, 120, "all was told")
         time.sleep(SETTLED)
         by_process = {command(one): round(megabytes(one), 1) for one in family(served.process.pid)}
     finally:

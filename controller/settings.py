@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import ssl
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import Field
 
-from margrave import settings_file
+from margrave import settings_file, tls_files
 from margrave.findings import Finding
 from margrave.secret import Secret
 from margrave.sections import (
@@ -157,6 +158,8 @@ def problems(loaded: ControllerSettings, where: str = "") -> list[Finding]:
         words = "branches are for a repository elsewhere, where people merge them"
         cure = 'name it with remote, or write mode = "direct"'
         findings.append(Finding("/git/mode", words, cure, file=where))
+    tried = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    findings += tls_files.findings("git", loaded.git, tried, where)
     return findings + _oidc_problems(loaded, where)
 
 

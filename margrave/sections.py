@@ -69,6 +69,8 @@ class GitAccess(Section):
     ssh_key: Path | None = Field(None, description="private key for SSH")
     known_hosts: Path | None = Field(None, description="host keys for SSH")
     ca_file: Path | None = Field(None, description="CA of the remote's certificate, PEM")
+    cert: Path | None = Field(None, description="certificate that it is shown over HTTPS, PEM")
+    key: Path | None = Field(None, description="its key, PEM")
 
 
 class Heartbeat(Section):

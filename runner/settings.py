@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import ssl
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from margrave import names, settings_file
+from margrave import names, settings_file, tls_files
 from margrave.findings import Finding
 from margrave.secret import Secret
 from margrave.sections import (
@@ -57,6 +58,8 @@ class Controller(Section):
     )
     token: Secret | None = Field(None, description="the site's token")
     ca_file: Path | None = Field(None, description="CA of its certificate, PEM")
+    cert: Path | None = Field(None, description="certificate that it is shown, PEM")
+    key: Path | None = Field(None, description="its key, PEM")
 
 
 class Git(GitAccess):
@@ -198,7 +201,10 @@ def problems(loaded: RunnerSettings, where: str = "") -> list[Finding]:
         findings.append(finding("/git/remote", message, "use git.username and git.password"))
     if url and not loaded.controller.token:
         findings.append(finding("/controller", "has no token", "margrave site add shows one once"))
-    if url and _is_open(url) and not http.insecure:
+    if url and not _is_address(url):
+        message = f'"{url}" is no address of a controller'
+        findings.append(finding("/controller/url", message, "write https://host[:port]"))
+    elif url and _is_open(url) and not http.insecure:
         message = f"{url} is neither HTTPS nor on this machine"
         findings.append(finding("/controller/url", message, "use https, or http.insecure = true"))
     if bool(loaded.ssh.jump) != bool(loaded.ssh.jump_host_key):
@@ -211,6 +217,9 @@ def problems(loaded: RunnerSettings, where: str = "") -> list[Finding]:
         for word in one.networks
         if not jumps.is_network(word)
     ]
+    tried = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    findings += tls_files.findings("controller", loaded.controller, tried, where)
+    findings += tls_files.findings("git", loaded.git, tried, where)
     key = loaded.secrets.age_key
     if key and not _is_file(key):
         findings.append(finding("/secrets/age_key", f"{key} is no file", "age-keygen makes one"))
@@ -232,6 +241,14 @@ def _is_file(path: Path) -> bool:
 
 def _carries_a_secret(remote: str) -> bool:
     return "://" in remote and urlsplit(remote).password is not None
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is none
+        return False
 
 
 def _is_open(url: str) -> bool:

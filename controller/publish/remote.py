@@ -106,6 +106,8 @@ def _configuration(settings: Git) -> dict[str, str]:
         found["credential.helper"] = _HELPER
     if settings.ca_file is not None:
         found["http.sslCAInfo"] = str(settings.ca_file)
+    if settings.cert is not None:
+        found |= {"http.sslCert": str(settings.cert), "http.sslKey": str(settings.key)}
     return found
 
 

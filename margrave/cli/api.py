@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+import ssl
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import httpx
 
-from margrave import __version__
+from margrave import __version__, tls_files
 from margrave.cli.exits import Problem
-from margrave.errors import Unreachable
+from margrave.errors import MargraveError, Unreachable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +38,13 @@ class Api:
     """One HTTP service; every method raises Problem or Unreachable."""
 
     def __init__(
-        self, url: str, token: str = "", *, uds: Path | None = None, timeout: float = 60.0
+        self,
+        url: str,
+        token: str = "",
+        *,
+        pair: tuple[Path, Path] | None = None,
+        uds: Path | None = None,
+        timeout: float = 60.0,
     ) -> None:
         headers = {"User-Agent": f"margrave/{__version__}", "Accept": "application/json"}
         if token:
@@ -46,11 +53,13 @@ class Api:
         self._where = str(uds) if uds else self.url
         # A proxy of the environment must not stand between two programs of one machine.
         outside = uds is None and urlsplit(url).hostname not in LOOPBACK
+        trust = _trust(self.url, pair)
         self._client = httpx.Client(
             base_url=self.url,
             headers=headers,
             timeout=httpx.Timeout(timeout, connect=10.0),
-            transport=httpx.HTTPTransport(uds=str(uds)) if uds else None,
+            transport=httpx.HTTPTransport(uds=str(uds), verify=trust) if uds else None,
+            verify=trust,
             trust_env=outside,
         )
 
@@ -117,7 +126,12 @@ class Api:
 
     def _unreachable(self, error: Exception) -> Unreachable:
         what = str(error) or type(error).__name__
-        return Unreachable(f"{self._where} does not answer: {what}", "is it running there?")
+        cure = "is it running there?"
+        if "CERTIFICATE_VERIFY_FAILED" in what:
+            cure = "SSL_CERT_FILE names the CA of its certificate"
+        elif tls_files.is_asked_for(error):
+            cure = f"it asks for a certificate: margrave login {self.url} --cert FILE --key FILE"
+        return Unreachable(f"{self._where} does not answer: {what}", cure)
 
     def page(self, path: str, limit: int | None = None, **params: Any) -> dict[str, Any]:
         """A whole list as `{items, next}`, cursors followed; `limit` ends it earlier."""
@@ -152,6 +166,21 @@ class Api:
                 yield from messages(response.iter_lines())
         except httpx.TransportError as error:
             raise self._unreachable(error) from error
+
+
+def _trust(url: str, pair: tuple[Path, Path] | None) -> ssl.SSLContext:
+    """Whom SSL_CERT_FILE names is believed, on this machine too; the pair is what is shown."""
+    if urlsplit(url).scheme != "https":  # reading a list of authorities takes a while
+        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    try:
+        context = httpx.create_ssl_context()
+    except OSError as error:
+        raise MargraveError(
+            f"the CA of SSL_CERT_FILE cannot be read: {error.strerror}", "name a PEM file"
+        ) from error
+    if pair:
+        tls_files.told(tls_files.show(context, *pair))
+    return context
 
 
 def messages(lines: Iterator[str]) -> Iterator[Event]:

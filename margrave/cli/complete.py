@@ -28,7 +28,7 @@ def _api(ctx: click.Context) -> Api:
     from margrave.cli.api import Api
 
     account = contexts.chosen(str(ctx.find_root().params.get("context") or ""))
-    return Api(account.url, account.token, timeout=PATIENCE)
+    return Api(account.url, account.token, pair=account.pair, timeout=PATIENCE)
 
 
 def _from(ask: Callable[[Api, str], Iterable[tuple[str, str]]]) -> Any:

@@ -23,10 +23,18 @@ LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A controller's URL and a token for it; the token may be empty."""
+    """A controller's URL, a token for it, and the files of what it is shown; all but the URL may
+    be empty."""
 
     url: str
-    token: str
+    token: str = ""
+    cert: str = ""
+    key: str = ""
+
+    @property
+    def pair(self) -> tuple[Path, Path] | None:
+        """Certificate and key, or None."""
+        return (Path(self.cert), Path(self.key)) if self.cert else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +72,18 @@ def chosen(wanted: str = "") -> Account:
     """The account to use.
 
     A context asked for by name is that one; else MARGRAVE_URL and MARGRAVE_TOKEN win over the
-    context in use. A kept token is only sent to the URL it was made for.
+    context in use, and so do MARGRAVE_CERT and MARGRAVE_KEY. A kept token is only sent to the URL
+    it was made for.
     """
     name = wanted or os.environ.get("MARGRAVE_CONTEXT", "")
     if name:
         return load().get(name)
     contexts = load()
-    kept = contexts.known.get(contexts.current, Account("", ""))
-    url = check_url(os.environ.get("MARGRAVE_URL") or kept.url or DEFAULT_URL)
-    return Account(url, os.environ.get("MARGRAVE_TOKEN") or _kept_for(url, contexts))
+    in_use = contexts.known.get(contexts.current, Account(""))
+    url = check_url(os.environ.get("MARGRAVE_URL") or in_use.url or DEFAULT_URL)
+    kept = kept_for(url, contexts)
+    token = os.environ.get("MARGRAVE_TOKEN") or kept.token
+    return with_pair(Account(url, token), kept)
 
 
 def is_chosen(wanted: str = "") -> bool:
@@ -81,11 +92,25 @@ def is_chosen(wanted: str = "") -> bool:
     return bool(wanted or any(os.environ.get(one) for one in named) or load().current)
 
 
-def _kept_for(url: str, contexts: Contexts) -> str:
+def kept_for(url: str, contexts: Contexts) -> Account:
+    """What is kept for that URL, of the context in use first; without any nothing but the URL."""
     in_use = contexts.known.get(contexts.current)
     others = [account for _, account in sorted(contexts.known.items())]
     found = [one for one in (in_use, *others) if one is not None and one.url == url]
-    return found[0].token if found else ""
+    return found[0] if found else Account(url)
+
+
+def with_pair(account: Account, kept: Account, cert: str = "", key: str = "") -> Account:
+    """The account with the certificate and key that are named, else with those of the environment,
+    else with those that are kept."""
+    given = (cert, key), (os.environ.get("MARGRAVE_CERT", ""), os.environ.get("MARGRAVE_KEY", ""))
+    for one in given:
+        if any(one):
+            if not all(one):
+                raise MargraveError("a certificate and its key belong together", "name both")
+            files = [str(Path(name).expanduser().absolute()) for name in one]
+            return replace(account, cert=files[0], key=files[1])
+    return replace(account, cert=kept.cert, key=kept.key)
 
 
 def check_url(url: str) -> str:
@@ -128,7 +153,9 @@ def load() -> Contexts:
 
 def _read(value: dict[str, Any]) -> Contexts:
     known = {
-        str(name): Account(str(one["url"]), str(one["token"]))
+        str(name): Account(
+            str(one["url"]), str(one["token"]), str(one.get("cert", "")), str(one.get("key", ""))
+        )
         for name, one in value["contexts"].items()
     }
     return Contexts(str(value["current"]), known)

@@ -127,7 +127,8 @@ def _broken(name: str, error: Exception) -> click.Command:
 def root(ctx: click.Context, context: str | None) -> None:
     """Applications on edge sites, told by Git and done by Ansible.
 
-    MARGRAVE_URL and MARGRAVE_TOKEN name the controller, or `margrave login URL` keeps them.
+    MARGRAVE_URL and MARGRAVE_TOKEN name the controller, or `margrave login URL` keeps them; and so
+    with MARGRAVE_CERT and MARGRAVE_KEY, where it asks for a certificate.
     """
     ctx.meta[CONTEXT] = context or ""
 

@@ -37,7 +37,7 @@ def connect() -> Api:
     from margrave.cli.api import Api
 
     who = contexts.chosen(click.get_current_context().meta.get(contexts.CONTEXT, ""))
-    return Api(who.url, who.token)
+    return Api(who.url, who.token, pair=who.pair)
 
 
 def follows(function: F) -> F:

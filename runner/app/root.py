@@ -118,7 +118,7 @@ def _controller(settings: RunnerSettings) -> Controller | None:
     given = settings.controller
     if not given.url or not given.token:
         return None
-    return Controller(given.url, settings.site.name, given.token, str(given.ca_file or ""))
+    return Controller(given.url, settings.site.name, given.token, given)
 
 
 def _onboarding(ground: Ground) -> Onboarding:

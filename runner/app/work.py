@@ -166,6 +166,8 @@ def _source(settings: RunnerSettings, sealed: Sealed) -> Source:
         ssh_key=str(given.ssh_key or ""),
         known_hosts=str(given.known_hosts or ""),
         ca_file=str(given.ca_file or ""),
+        cert=str(given.cert or ""),
+        key=str(given.key or ""),
         password=given.password or Secret(""),
     )
     return Source(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import ssl
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
@@ -13,6 +12,8 @@ from typing import Any, Final
 from margrave import __version__
 from margrave.errors import Conflict, MargraveError, Refused, Unreachable
 from margrave.secret import Secret
+from margrave.tls_files import Line
+from runner.outbox.trust import Trust
 from runner.outbox.wire import Answer, Wire
 
 # The stream says something at least every so often, or it is dead.
@@ -32,11 +33,11 @@ class Expected(Conflict):
 class Controller:
     """One site's line to its controller."""
 
-    def __init__(self, url: str, site: str, token: Secret, ca_file: str = "") -> None:
+    def __init__(self, url: str, site: str, token: Secret, line: Line) -> None:
         self._wire = Wire(
             f"{url.rstrip('/')}/api/v1/sites/{site}/",
             {"Authorization": f"Bearer {token.reveal()}", "User-Agent": f"margrave/{__version__}"},
-            lambda: ssl.create_default_context(cafile=ca_file or None),
+            Trust(line).context,
         )
         self._gzip = True
 

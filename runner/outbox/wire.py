@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import urlsplit
 
+from margrave import tls_files
 from margrave.errors import Unreachable
 
 _SECONDS: Final = 15.0
@@ -178,4 +179,12 @@ def _translated(where: str) -> Iterator[None]:
         yield
     except (OSError, http.client.HTTPException, ValueError) as error:
         reason = str(error) or type(error).__name__
-        raise Unreachable(f"{where}: {reason}", "check controller.url and the network") from error
+        raise Unreachable(f"{where}: {reason}", _cure(error)) from error
+
+
+def _cure(error: Exception) -> str:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return "controller.ca_file is the CA of its certificate"
+    if tls_files.is_asked_for(error):
+        return "it asks for a certificate: controller.cert and controller.key"
+    return "check controller.url and the network"

@@ -26,6 +26,8 @@ class Access:
     ssh_key: str = ""
     known_hosts: str = ""
     ca_file: str = ""
+    cert: str = ""
+    key: str = ""
 
     def environment(self) -> dict[str, str]:
         """What a git process is given beside the runner's own environment.
@@ -43,6 +45,8 @@ class Access:
         if self.ca_file:
             # A variable of the machine counts more than any setting; ours must count more than it.
             values["GIT_SSL_CAINFO"] = self.ca_file
+        if self.cert:
+            values |= {"GIT_SSL_CERT": self.cert, "GIT_SSL_KEY": self.key}
         return values | _as_config(self._config())
 
     def _config(self) -> dict[str, str]:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 def context() -> None:
     """The controllers you have signed in at; one of them is in use.
 
-    `--context NAME` before any command means another one this once. MARGRAVE_URL and
-    MARGRAVE_TOKEN win over the one in use.
+    `--context NAME` before any command means another one this once. MARGRAVE_URL, MARGRAVE_TOKEN,
+    MARGRAVE_CERT and MARGRAVE_KEY win over the one in use.
     """
 
 
@@ -31,7 +31,12 @@ def list_(out: Output) -> None:
     """All of them; tokens are not shown."""
     kept = contexts.load()
     items = [
-        {"name": name, "url": account.url, "in_use": name == kept.current}
+        {
+            "name": name,
+            "url": account.url,
+            "in_use": name == kept.current,
+            "cert": account.cert or None,
+        }
         for name, account in sorted(kept.known.items())
     ]
     columns = pick("name", "url", "in_use")

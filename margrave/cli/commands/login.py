@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 @click.option("--user", help="asked for when it is not given")
 @click.option("--token-stdin", is_flag=True, help="read a token instead of signing in")
 @click.option("--insecure", is_flag=True, help="also over http to another machine")
+@click.option("--cert", default="", metavar="FILE", help="certificate to show, PEM")
+@click.option("--key", default="", metavar="FILE", help="its key, PEM")
 @click.option("--name", help="what to call it among several controllers; host:port if not given")
 @shows
 def login(
@@ -30,25 +33,32 @@ def login(
     user: str | None,
     token_stdin: bool,
     insecure: bool,
+    cert: str,
+    key: str,
     name: str | None,
 ) -> None:
     """Sign in at the controller and keep the token in your configuration folder.
 
     The password is asked for, or read as the first line of what is piped in. With several
-    controllers `margrave context` changes between them.
+    controllers `margrave context` changes between them. The paths of certificate and key are kept
+    with the token, and stay until others are named.
     """
     url = contexts.check_url(url)
     if contexts.in_clear(url) and not insecure:
         raise Refused(f"{url}: the password would travel in clear", "use https, or --insecure")
-    token = _line("token") if token_stdin else _sign_in(url, user)
-    _prove(url, token)
+    known = contexts.load()
     name = name or contexts.name_for(url)
-    path = contexts.keep(contexts.load().with_account(name, contexts.Account(url, token)))
+    kept = contexts.kept_for(url, known.using(name) if name in known.known else known)
+    account = contexts.with_pair(contexts.Account(url), kept, cert, key)
+    token = _line("token") if token_stdin else _sign_in(account, user)
+    account = replace(account, token=token)
+    _prove(account)
+    path = contexts.keep(contexts.load().with_account(name, account))
     answer = {"name": name, "url": url, "kept_in": str(path)}
     out.done(f"signed in at {url}; the token is kept as {name} in {path}", answer)
 
 
-def _sign_in(url: str, user: str | None) -> str:
+def _sign_in(account: contexts.Account, user: str | None) -> str:
     from margrave.cli.api import Api
 
     stdin = sys.stdin
@@ -58,7 +68,8 @@ def _sign_in(url: str, user: str | None) -> str:
         if stdin.isatty()
         else _line("password")
     )
-    answer = Api(url).post(at("login"), {"user": name, "password": password})
+    api = Api(account.url, pair=account.pair)
+    answer = api.post(at("login"), {"user": name, "password": password})
     return str(answer["token"])
 
 
@@ -69,7 +80,8 @@ def _line(what: str) -> str:
     return text
 
 
-def _prove(url: str, token: str) -> None:
+def _prove(account: contexts.Account) -> None:
     from margrave.cli.api import Api
 
-    Api(url, token).get(at("meta", "capabilities"))
+    api = Api(account.url, account.token, pair=account.pair)
+    api.get(at("meta", "capabilities"))

@@ -14,6 +14,7 @@ import pytest
 from margrave.errors import MargraveError, Refused, Unreachable
 from margrave.secret import Secret
 from runner.outbox.client import Controller, Expected
+from runner.settings import Controller as Line
 
 
 class Server(ThreadingHTTPServer):
@@ -81,7 +82,7 @@ def server() -> Iterator[Server]:
 @pytest.fixture
 def controller(server: Server) -> Iterator[Controller]:
     """The client of a site."""
-    made = Controller(server.url + "/", "harbor", Secret("t0ken"))
+    made = Controller(server.url + "/", "harbor", Secret("t0ken"), Line())
     yield made
     made.close()
 
@@ -134,7 +135,7 @@ def test_a_controller_that_is_away_is_unreachable(server: Server) -> None:
     server.shutdown()
     server.server_close()
     with pytest.raises(Unreachable):
-        Controller(server.url, "harbor", Secret("t")).heartbeat({})
+        Controller(server.url, "harbor", Secret("t"), Line()).heartbeat({})
 
 
 def test_the_stream_hands_hints_on_until_it_ends(server: Server, controller: Controller) -> None:

@@ -14,6 +14,7 @@ from margrave.errors import MargraveError, Unreachable
 from margrave.secret import Secret
 from runner.outbox import wire
 from runner.outbox.client import Controller
+from runner.settings import Controller as Line
 from tests.support.waiting import eventually
 
 ACK: Final = b'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{"ack": 1}'
@@ -54,7 +55,7 @@ def wired(*conversations: list[bytes], hears: bool = True) -> Iterator[tuple[Wir
     """A server that says so, and the line to it."""
     server = Wired(list(conversations), hears=hears)
     port = server.listener.getsockname()[1]
-    controller = Controller(f"http://127.0.0.1:{port}", "harbor", Secret("t"))
+    controller = Controller(f"http://127.0.0.1:{port}", "harbor", Secret("t"), Line())
     yield server, controller
     controller.close()
     server.listener.close()
@@ -164,7 +165,7 @@ def test_who_listens_hears_the_end_when_the_line_is_closed() -> None:
 
     server = Silent([], hears=False)
     url = f"http://127.0.0.1:{server.listener.getsockname()[1]}"
-    controller = Controller(url, "harbor", Secret("t"))
+    controller = Controller(url, "harbor", Secret("t"), Line())
 
     def listen() -> None:
         with suppress(Unreachable), controller.stream() as events:

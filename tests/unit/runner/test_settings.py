@@ -42,6 +42,11 @@ def test_all_findings_of_a_configuration_come_at_once(tmp_path: Path) -> None:
         ('[http]\nbind = "0.0.0.0:8801"\n', "/http/bind"),
         ('[controller]\nurl = "http://controller.example"\ntoken = "t"\n', "/controller/url"),
         ('[controller]\nurl = "https://controller.example"\n', "/controller"),
+        ('[controller]\nurl = "controller.example:8800"\ntoken = "t"\n', "/controller/url"),
+        ('[controller]\nurl = "https://controller:x"\ntoken = "t"\n', "/controller/url"),
+        ('[controller]\ncert = "c.pem"\n', "/controller: certificate and key belong together"),
+        ('[controller]\nca_file = "gone.pem"\n', "/controller/ca_file: .*gone.pem cannot be read"),
+        ('cert = "gone.pem"\nkey = "gone.key"\n', "/git/cert: .*gone.pem cannot be read"),
         ('[http.tls]\ncert = "c.pem"\n', "/http/tls"),
     ],
 )
