@@ -73,11 +73,19 @@ rm -f @SUDOERS@ @BEACON@
 """
 
 # The key comes by standard input: what stands in a command is shown to everybody on the node.
+# What is told stands over what is there; the rest of that (ca_file, client_cert) is the operator's.
 WRITE_BEACON: Final = f"""
 set -eu
 umask 077
 install -d -m 755 {BEACON.rpartition("/")[0]}
-cat > {BEACON}.new
+join='import json, sys
+try:
+    with open(sys.argv[1], encoding="utf-8") as file:
+        there = dict(json.load(file))
+except (OSError, ValueError, TypeError):
+    there = {{}}
+print(json.dumps(dict(there, **json.load(sys.stdin)), indent=2))'
+/usr/bin/python3 -c "$join" {BEACON} > {BEACON}.new
 mv {BEACON}.new {BEACON}
 """
 

@@ -22,9 +22,12 @@ import pytest
 from flask import Flask
 from waitress.server import create_server
 
+from margrave.sections import Tls
 from runner.nodes import Beats, Came, News
 from runner.store.beacons import Beacons
+from runner.tls_server import TlsServer
 from runner.web.beats import door
+from tests.support.authority import Authority
 from tests.support.served import ROOT
 from tests.support.site import World
 from tests.support.waiting import eventually
@@ -95,7 +98,7 @@ def engine(tmp_path: Path) -> Iterator[Engine]:
 class Site:
     """A runner's door for beats, and the beacon of a node."""
 
-    def __init__(self, base: Path) -> None:
+    def __init__(self, base: Path, tls: Tls | None = None) -> None:
         self.said: list[str] = []
         news = News(
             back=lambda name: self.said.append(f"back {name}"),
@@ -111,7 +114,13 @@ class Site:
         application = Flask("site")
         # An hour between two beats: what is told sooner is told because of what happened.
         application.register_blueprint(door(self._take, _now, 3600))
-        self.server = create_server(application, listen="127.0.0.1:0", threads=2)
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http{'s' if tls else ''}://127.0.0.1:{listener.getsockname()[1]}"
+        self.server: Any = (
+            TlsServer(application, listener, tls)
+            if tls
+            else create_server(application, sockets=[listener], threads=2)
+        )
         threading.Thread(target=self.server.run, daemon=True).start()
 
     def _take(self, *came: Any) -> datetime:
@@ -119,8 +128,7 @@ class Site:
 
     def introduce(self, **other: Any) -> None:
         """What `margrave node add` writes on the node."""
-        url = f"http://127.0.0.1:{self.server.effective_port}"
-        told = {"node": NODE, "url": url, "key": self.key, "interval": 1, **other}
+        told = {"node": NODE, "url": self.url, "key": self.key, "interval": 1, **other}
         fresh = self.config.with_suffix(".new")
         fresh.write_text(json.dumps(told))
         fresh.rename(self.config)
@@ -206,6 +214,26 @@ def test_a_new_key_is_read_without_a_restart(site: Site, tmp_path: Path) -> None
     assert "neither podman nor Docker" in health.json()["checks"][0]["detail"]
     assert "(its clock is " in site.words
     assert site.key not in site.words
+
+
+def test_it_shows_its_certificate_to_a_runner_that_asks_for_one(tmp_path: Path) -> None:
+    """None, half of one, one that is gone, and then the right one: each is said, none ends it."""
+    authority = Authority(tmp_path)
+    cert, key = authority.pair("runner")
+    site = Site(tmp_path, Tls(cert=cert, key=key, client_ca=authority.ca))
+    own = dict(zip(("client_cert", "client_key"), map(str, authority.pair(NODE)), strict=True))
+    ca = str(authority.ca)
+    site.introduce(ca_file=ca)
+    with beacon(site, "--engine", str(tmp_path / "none.sock")):
+        eventually(lambda: f"{site.url}: " in site.words, 60)
+        assert not site.beats.heard(NODE)
+        site.introduce(ca_file=ca, client_cert="here.pem")
+        eventually(lambda: "client_cert and client_key: belong together" in site.words, 60)
+        site.introduce(ca_file=ca, **own | {"client_key": "/gone"})
+        eventually(lambda: f"{own['client_cert']} cannot be shown with /gone: " in site.words, 60)
+        site.introduce(ca_file=ca, **own)
+        eventually(lambda: "the runner hears us" in site.words, 60)
+    site.server.close()
 
 
 def test_systemd_is_told_that_it_lives(site: Site, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from lab import Lab
 from margrave.errors import Conflict, NotFound, Refused, Unreachable
 from margrave.secret import Secret
 from runner.execute import AnsibleExecutor
+from runner.nodes import beacon_file
 from runner.nodes.onboard import Onboard
 from runner.ports import (
     Jump,
@@ -236,7 +237,7 @@ def test_a_node_behind_a_jump_host_is_brought_in_and_worked_on(lab, registry, tm
 
 def test_its_beacon_gets_a_key_that_only_root_reads(lab, registry, tmp_path) -> None:
     """Written at onboarding, the same again by adding again, gone with the node."""
-    told = '{"node": "depot-1", "key": "00"}\n'
+    told = beacon_file.text({"node": "depot-1", "key": "00"})
     onboard = Onboard(registry, Satisfied(), tmp_path / "ssh", utc_now, beacon=lambda _: told)
     look = "stat -c '%a %U' /etc/margrave/beacon.json; cat /etc/margrave/beacon.json"
     for _ in range(2):

@@ -115,8 +115,7 @@ class Beacon:
         }
         request = urllib.request.Request(f"{config.url}/heartbeat", data=body, headers=headers)
         try:
-            context = ssl.create_default_context(cafile=config.ca_file or None)
-            with urllib.request.urlopen(request, timeout=5, context=context) as answer:
+            with urllib.request.urlopen(request, timeout=5, context=_trust(config)) as answer:
                 return answer.status, "", _object(answer.read(65536))
         except urllib.error.HTTPError as error:
             with error:
@@ -138,6 +137,19 @@ class Beacon:
                         self.changed.add(deployment)
                     self.wake.set()
             self.ending.wait(STEP)
+
+
+def _trust(config: Config) -> ssl.SSLContext:
+    """Whom it believes, and what it shows a door that asks for a certificate."""
+    context = ssl.create_default_context(cafile=config.ca_file or None)
+    if config.client_cert:
+        try:
+            # With a word, even none, nobody is asked for one: there is no terminal.
+            context.load_cert_chain(config.client_cert, config.client_key, password="")
+        except OSError as error:
+            words = f"{config.client_cert} cannot be shown with {config.client_key}: {error}"
+            raise ValueError(words) from error
+    return context
 
 
 def _object(data: bytes) -> dict:

@@ -23,6 +23,7 @@ class Config:
         self.path = path
         self.node, self.url, self.key = "", "", b""
         self.interval, self.ca_file = INTERVAL, ""
+        self.client_cert, self.client_key = "", ""
         self.trouble = "not read yet"
         self._stamp: object = None
 
@@ -60,6 +61,10 @@ class Config:
             raise NotUsable("key: has not 64 hexadecimal digits")
         if not told["url"].startswith(("http://", "https://")):
             raise NotUsable("url: does not begin with https:// or http://")
+        if bool(told.get("client_cert")) != bool(told.get("client_key")):
+            raise NotUsable("client_cert and client_key: belong together")
         self.node, self.url, self.key = told["node"], told["url"].rstrip("/"), key
         self.interval = max(SHORTEST_PAUSE, float(told.get("interval", INTERVAL)))
         self.ca_file = str(told.get("ca_file") or "")
+        self.client_cert = str(told.get("client_cert") or "")
+        self.client_key = str(told.get("client_key") or "")
