@@ -85,7 +85,7 @@ def believe(context: SSLContext, ca: Path) -> Fault | None:
     return None
 
 
-def told(found: Fault | None) -> None:
+def raise_for(found: Fault | None) -> None:
     """MargraveError where there is a fault."""
     if found is not None:
         raise MargraveError(f"{found.path}: {found.message}", found.cure)

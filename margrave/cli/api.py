@@ -130,7 +130,8 @@ class Api:
         if "CERTIFICATE_VERIFY_FAILED" in what:
             cure = "SSL_CERT_FILE names the CA of its certificate"
         elif tls_files.is_asked_for(error):
-            cure = f"it asks for a certificate: margrave login {self.url} --cert FILE --key FILE"
+            login = f"margrave login {self.url} --cert FILE --key FILE"
+            cure = f"it wants a certificate that it knows: {login}"
         return Unreachable(f"{self._where} does not answer: {what}", cure)
 
     def page(self, path: str, limit: int | None = None, **params: Any) -> dict[str, Any]:
@@ -179,7 +180,7 @@ def _trust(url: str, pair: tuple[Path, Path] | None) -> ssl.SSLContext:
             f"the CA of SSL_CERT_FILE cannot be read: {error.strerror}", "name a PEM file"
         ) from error
     if pair:
-        tls_files.told(tls_files.show(context, *pair))
+        tls_files.raise_for(tls_files.show(context, *pair))
     return context
 
 

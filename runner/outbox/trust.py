@@ -31,11 +31,11 @@ def _context(line: Line) -> ssl.SSLContext:
     made.minimum_version = ssl.TLSVersion.TLSv1_2
     made.set_alpn_protocols(["http/1.1"])
     if line.ca_file:
-        tls_files.told(tls_files.believe(made, line.ca_file))
+        tls_files.raise_for(tls_files.believe(made, line.ca_file))
     else:
         made.load_default_certs()  # whom the machine believes, as Git does
     if line.cert and line.key:
-        tls_files.told(tls_files.show(made, line.cert, line.key))
+        tls_files.raise_for(tls_files.show(made, line.cert, line.key))
         made.post_handshake_auth = True  # some servers ask once they have read the path
     return made
 

@@ -186,5 +186,5 @@ def _cure(error: Exception) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
         return "controller.ca_file is the CA of its certificate"
     if tls_files.is_asked_for(error):
-        return "it asks for a certificate: controller.cert and controller.key"
+        return "it wants a certificate that it knows: controller.cert and controller.key"
     return "check controller.url and the network"

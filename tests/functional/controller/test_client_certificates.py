@@ -95,6 +95,9 @@ def test_a_runner_that_shows_none_is_told_what_is_missing(shut: Shut) -> None:
     with pytest.raises(Unreachable), line.stream():
         pass
     assert "controller.cert and controller.key" in str(beat.value)
+    stranger = Controller(shut.url, "harbor", Secret("runner-harbor"), Line())
+    with pytest.raises(Unreachable, match=r"controller\.ca_file"):
+        stranger.heartbeat(BEAT)
 
 
 def test_a_certificate_that_was_renewed_is_shown_without_a_restart(

@@ -75,7 +75,7 @@ def test_a_file_that_is_no_certificate_is_named(
     assert found.path == pair[0]
     assert found.message.startswith(words)
     with pytest.raises(MargraveError, match=f"{pair[0]}: {words}"):
-        tls_files.told(found)
+        tls_files.raise_for(found)
 
 
 def test_an_authority_that_is_none_is_named(context: ssl.SSLContext, tmp_path: Path) -> None:
