@@ -167,5 +167,13 @@ def test_who_insists_is_in_the_systems_log_too(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(_shell.Module, "log", lambda _, text: said.append(text))
 
     module._log_invocation()
+    module.params |= {"request_id": "call-1", "trace": "ticket-7", "force": False}
+    module._log_invocation()
+    module.params["trace"] = "two words"
+    module._log_invocation()
 
-    assert said == [f"deployment {ID} request - forced"]
+    assert said == [
+        f"deployment {ID} request - forced",
+        f"deployment {ID} request call-1 for ticket-7",
+        f"deployment {ID} request call-1",
+    ]

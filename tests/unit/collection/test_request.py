@@ -46,6 +46,9 @@ def test_without_a_revision_what_is_to_run_names_it() -> None:
     "params",
     [
         _params(deployment="../../etc"),
+        _params(trace="two words"),
+        _params(trace="x" * 129),
+        _params(trace="ticket-7\n"),
         _params(deployment=ID + "\n"),
         _params(revision="latest"),
         _params(release="../x"),

@@ -62,6 +62,20 @@ def test_same_call_gets_the_same_answer(layout: Layout) -> None:
     assert _told(first) == _told(second)
 
 
+def test_for_whom_a_call_is_made_stands_in_journal_and_answer(layout: Layout) -> None:
+    """Whoever has the id of a request finds on the node what came of it, also of what was refused,
+    and of what is gone by the answer that is kept."""
+    told = operate("install", _params(2, trace="ticket-7"), False, Work(), layout)
+    journal = json.loads(Path(layout.deployment(ID).journal).read_text())
+    older = operate("install", _params(1, trace="ticket-8"), False, Work(), layout)
+    nobody = operate("install", _params(3), False, Work(), layout)
+
+    assert (told["trace"], journal["trace"]) == ("ticket-7", "ticket-7")
+    assert (older["error"]["code"], older["trace"]) == ("fence-passed", "ticket-8")
+    assert nobody["trace"] is None
+    assert json.loads(Path(layout.record(ID)).read_text())["result"]["trace"] is None
+
+
 def test_a_failed_call_is_recorded_too(layout: Layout) -> None:
     """A failure is an answer like any other: repeated, not tried again under the same fence."""
     work = Work(HealthError("not-healthy", "web is unhealthy", "look"))

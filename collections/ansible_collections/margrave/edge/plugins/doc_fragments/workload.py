@@ -44,7 +44,12 @@ options:
     type: bool
     default: false
   request_id:
-    description: The request that led to this call; noted in the journal.
+    description: Id of this call, as whoever calls counts them; noted in the journal.
+    type: str
+  trace:
+    description:
+      - Id of the request that led to this call, by which it can be followed; noted in the journal.
+      - Letters, digits and C(._:-), 128 at most.
     type: str
   deadline:
     description:

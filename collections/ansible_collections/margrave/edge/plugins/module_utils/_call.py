@@ -54,6 +54,9 @@ class Call:
     differs: list[str] = field(default_factory=list)
     began: float = field(default_factory=time.monotonic)
 
+    def __post_init__(self) -> None:
+        self.result.trace = self.request.trace
+
     @cached_property
     def folder(self) -> Folder:
         """The deployment's folder."""
@@ -106,7 +109,7 @@ class Call:
     def journal(self) -> Journal:
         """This call's notes."""
         request = self.request
-        notes: dict = {"kind": self.kind, "request_id": request.request_id}
+        notes: dict = {"kind": self.kind, "request_id": request.request_id, "trace": request.trace}
         notes["fence"] = request.fence.as_dict() if request.fence else None
         if request.force:
             notes["force"] = True

@@ -24,6 +24,8 @@ RELEASE = re.compile(r"[0-9a-f]{64}")
 NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 REPOSITORY = re.compile(r"oci://[A-Za-z0-9][A-Za-z0-9._:-]*(/[A-Za-z0-9._-]+)+")
 COMPONENT = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,98}[A-Za-z0-9])?")
+# It goes into logs as it is.
+TRACE = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,7 @@ class Request:
     fence: Fence | None
     force: bool
     request_id: str | None
+    trace: str | None = None
     profile: str | None = None
     namespace: str = ""
     adopt: bool = False
@@ -144,6 +147,7 @@ def _read(params: Mapping[str, Any], deployment: str) -> Request:
         fence=_fence(params.get("fence")),
         force=bool(params.get("force")),
         request_id=params.get("request_id"),
+        trace=_trace(params.get("trace")),
         profile=params.get("profile"),
         namespace=_namespace(params.get("namespace")),
         adopt=bool(params.get("adopt")),
@@ -165,6 +169,12 @@ def _namespace(given: str | None) -> str:
     if given:
         _must(NAMESPACE, given, "namespace", "small letters, digits and dashes")
     return given or "default"
+
+
+def _trace(given: str | None) -> str | None:
+    if given:
+        _must(TRACE, given, "trace", "letters, digits and ._:-, 128 at most")
+    return given or None
 
 
 def _fence(given: Mapping[str, Any] | None) -> Fence | None:

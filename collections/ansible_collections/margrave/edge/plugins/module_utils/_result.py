@@ -31,6 +31,7 @@ class Result:
     volumes_kept: list = field(default_factory=list)
     durations: dict = field(default_factory=lambda: {"prefetch": 0.0, "switch": 0.0, "health": 0.0})
     error: dict | None = None
+    trace: str | None = None
 
     def as_dict(self) -> dict:
         """As Ansible returns it."""

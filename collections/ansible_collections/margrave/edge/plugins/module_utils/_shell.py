@@ -37,7 +37,9 @@ class Module(AnsibleModule):
         request = self.params.get("request_id") or "-"
         # A deletion takes the journal with it: that somebody insisted stays known here.
         forced = " forced" if self.params.get("force") else ""
-        self.log(f"deployment {self.params['deployment']} request {request}{forced}")
+        trace = self.params.get("trace") or ""
+        led = f" for {trace}" if _request.TRACE.fullmatch(trace) else ""
+        self.log(f"deployment {self.params['deployment']} request {request}{led}{forced}")
 
     def exit_json(self, **answer: Any) -> NoReturn:
         """Answer without the parameters, which Ansible would repeat all."""
@@ -171,7 +173,7 @@ def _refused(error: dict[str, str]) -> dict:
 
 def _not_let_in(call: Call, error: EdgeError) -> dict:
     """The answer of a call that the fence, the lock or a full disk stopped: what ran runs on."""
-    answer = _refused(call.told(error))
+    answer = {**_refused(call.told(error)), "trace": call.request.trace}
     try:
         return {**answer, **_standing(call)}
     except OSError:

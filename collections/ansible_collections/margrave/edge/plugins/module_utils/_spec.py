@@ -21,6 +21,7 @@ def fence() -> dict:
         },
         "force": {"type": "bool", "default": False},
         "request_id": {"type": "str"},
+        "trace": {"type": "str"},
         "deadline": {"type": "int"},
     }
 

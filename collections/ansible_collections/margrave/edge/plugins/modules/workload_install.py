@@ -128,6 +128,11 @@ durations:
   returned: always
   type: dict
   sample: {prefetch: 0.1, switch: 0.9, health: 0.4}
+trace:
+  description: The O(trace) that the call was made with, or null.
+  returned: always
+  type: str
+  sample: 0b8f6f0e-6a0e-4a52-9d55-6b6b9c9f7a11
 error:
   description: Why it failed, with C(class), C(code), C(message) and C(cure); null when it did not.
   returned: always
