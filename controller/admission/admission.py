@@ -167,7 +167,8 @@ class Admission:
         if kind is not None:
             for deployment, site in self._left(session, decision, now):
                 data = {"deployment": deployment}
-                order = Order(site, kind, values["actor"], data, values["id"])
+                actor, request, trace = values["actor"], values["id"], values["trace"]
+                order = Order(site, kind, actor, data, request, trace)
                 commands.add(session, order, now)
             requests.move(session, values["id"], RequestState.PUBLISHED, now)
         resource = requests.one(session, values["id"], now)

@@ -92,7 +92,7 @@ def reloaded(call: Call, site: str, node: str) -> dict[str, Any]:
 
 def _drain(call: Call, site: str, node: str, *, on: bool) -> dict[str, Any]:
     shown(call, site, node)
-    landed = call.parts.sites.drain_node(site, node, on=on, who=call.who)
+    landed = call.parts.sites.drain_node(site, node, on, call.who, call.trace)
     with call.parts.store.write() as session:
         action = "node.drain" if on else "node.undrain"
         call.write_down(session, action, f"{site}/{node}", sites.stands(landed))

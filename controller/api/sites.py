@@ -89,7 +89,7 @@ def created(call: Call, body: dict[str, Any]) -> dict[str, Any] | Reply:
 
     202 where main is protected: the site is there when people merge the branch that is told.
     """
-    landed = call.parts.sites.create(body, call.who)
+    landed = call.parts.sites.create(body, call.who, call.trace)
     name = str(body["name"])
     with call.parts.store.write() as session:
         made = _new_token(call, session, name)
@@ -101,14 +101,14 @@ def created(call: Call, body: dict[str, Any]) -> dict[str, Any] | Reply:
 def changed(call: Call, site: str, body: dict[str, Any]) -> dict[str, Any]:
     """PATCH /sites/{site}: a merge patch of its document in Git."""
     _must_be(call, site)
-    landed = call.parts.sites.change(site, body, call.who)
+    landed = call.parts.sites.change(site, body, call.who, call.trace)
     return _done(call, "site.change", site, landed, {"keys": sorted(body)})
 
 
 def removed(call: Call, site: str) -> Reply:
     """DELETE /sites/{site}: 409 while it has deployments; 202 while a branch waits to be merged."""
     _must_be(call, site)
-    landed = call.parts.sites.remove(site, call.who)
+    landed = call.parts.sites.remove(site, call.who, call.trace)
     with call.parts.store.write() as session:
         call.write_down(session, "site.remove", site, stands(landed))
     return Reply(stands(landed), 202) if landed.branch else Reply(None)
@@ -151,26 +151,29 @@ def token_revoked(call: Call, site: str, token: str) -> Reply:
 def paused(call: Call, site: str, body: Pause) -> dict[str, Any]:
     """POST /sites/{site}/pause."""
     _must_be(call, site)
-    landed = call.parts.sites.pause(site, body.reason, stamp(body.until), call.who)
+    until = stamp(body.until)
+    landed = call.parts.sites.pause(site, body.reason, until, call.who, call.trace)
     return _done(call, "site.pause", site, landed, {"reason": body.reason})
 
 
 def resumed(call: Call, site: str) -> dict[str, Any]:
     """POST /sites/{site}/resume."""
     _must_be(call, site)
-    return _done(call, "site.resume", site, call.parts.sites.resume(site, call.who))
+    return _done(call, "site.resume", site, call.parts.sites.resume(site, call.who, call.trace))
 
 
 def drained(call: Call, site: str) -> dict[str, Any]:
     """POST /sites/{site}/drain."""
     _must_be(call, site)
-    return _done(call, "site.drain", site, call.parts.sites.drain(site, True, call.who))
+    landed = call.parts.sites.drain(site, True, call.who, call.trace)
+    return _done(call, "site.drain", site, landed)
 
 
 def undrained(call: Call, site: str) -> dict[str, Any]:
     """POST /sites/{site}/undrain."""
     _must_be(call, site)
-    return _done(call, "site.undrain", site, call.parts.sites.drain(site, False, call.who))
+    landed = call.parts.sites.drain(site, False, call.who, call.trace)
+    return _done(call, "site.undrain", site, landed)
 
 
 def reloaded(call: Call, site: str) -> dict[str, Any]:
@@ -187,7 +190,7 @@ def give(call: Call, site: str, kind: CommandKind, data: dict[str, Any]) -> dict
     """Store a command for the site's runner and hint it."""
     _must_be(call, site)
     with call.parts.store.write() as session:
-        order = Order(site, kind, call.who.actor, data)
+        order = Order(site, kind, call.who.actor, data, trace=call.trace)
         command = commands.add(session, order, call.parts.clock())
         call.write_down(session, f"command.{kind}", site, data)
     call.parts.broker.hint("command", site)

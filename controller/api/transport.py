@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import uuid
 from typing import TYPE_CHECKING, Final
 
@@ -11,6 +10,7 @@ from flask import g, request
 from controller.api.bodies import BODY_LIMIT
 from controller.api.problems import Problem, invalid
 from margrave.findings import Finding
+from margrave.names import is_trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 HEADER: Final = "X-Request-Id"
 FORM: Final = "application/x-www-form-urlencoded"
 NULL: Final = "\0"
-_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 
 # Nothing from elsewhere, nothing inline: a text that slips into a page can do nothing there.
 POLICY: Final = (
@@ -45,7 +44,7 @@ def register(app: Flask) -> None:
 
 def _begin() -> None:
     wanted = request.headers.get(HEADER, "")
-    g.request_id = wanted if _ID.fullmatch(wanted) else str(uuid.uuid4())
+    g.request_id = wanted if is_trace(wanted) else str(uuid.uuid4())
     if request.path.startswith("/git/"):
         request.max_content_length = None  # packs are streamed, never held in memory
     else:

@@ -34,7 +34,7 @@ class Note:
     def text(self) -> str:
         """The whole message, trailers last."""
         trailers = "\n".join(
-            f"{key}: {_line(value)}" for key, value in (self.trailers or {}).items()
+            f"{key}: {_line(value)}" for key, value in (self.trailers or {}).items() if value
         )
         return "\n\n".join(part for part in (_line(self.title), self.body, trailers) if part) + "\n"
 

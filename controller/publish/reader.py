@@ -18,6 +18,7 @@ from controller.store import taking
 from controller.store.documents import Told
 from controller.store.outages import Unfit
 from controller.store.taking import Document
+from margrave import commits
 from margrave.chart_files import VALUES
 from margrave.errors import DocumentError
 from margrave.findings import Finding
@@ -55,8 +56,8 @@ class Fresh:
     ) -> Fresh:
         """Of a commit that the controller made from these files."""
         trailers = note.trailers or {}
-        actor = trailers.get("Margrave-Actor") or note.actor
-        touch = Touch.of(commit, actor, trailers.get("Margrave-Request", ""))
+        actor = trailers.get(commits.ACTOR) or note.actor
+        touch = Touch.of(commit, actor, trailers.get(commits.REQUEST, ""))
         contents = {
             path: file.data if file else None
             for path, file in files.items()

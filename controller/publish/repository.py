@@ -11,6 +11,7 @@ from controller.gate.git_command import BRANCH, GitCommand, GitFailed
 from controller.publish.building import NAME, Note, build
 from controller.publish.remote import Remote
 from controller.publish.touches import FORM, Touch, read_log
+from margrave import commits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -197,7 +198,7 @@ class Repository:
         """The commit that carries a request, or None when it never came to be."""
         found = self.git.text(
             "log", "-1", "--format=%H", "--fixed-strings",
-            f"--grep=Margrave-Request: {request}", head,
+            f"--grep={commits.REQUEST}: {request}", head,
         )  # fmt: skip
         return found or None
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from controller.merging import merged
 from controller.publish.building import Note
 from controller.store import documents as rows
-from margrave import yaml_text
+from margrave import commits, yaml_text
 from margrave.documents.site import read_site, render_site
 from margrave.errors import Conflict, DocumentError, NotFound
 from margrave.findings import Finding, did_you_mean, pointer
@@ -37,14 +37,14 @@ KEYS: Final = (
 
 class Sites:
     """What operators do with sites; each method returns once it stands in Git: in main, or on the
-    branch that is told, where main is protected."""
+    branch that is told, where main is protected. `trace` is the id of the request that asks."""
 
     def __init__(self, store: Store, publisher: Publisher, clock: Callable[[], datetime]) -> None:
         self._store = store
         self._publisher = publisher
         self._clock = clock
 
-    def create(self, body: Mapping[str, Any], who: Identity) -> Landed:
+    def create(self, body: Mapping[str, Any], who: Identity, trace: str = "") -> Landed:
         """A new site from {name, labels?, timezone?, …}; Conflict when there is one already."""
         name = body.get("name")
         values = {key: value for key, value in body.items() if key != "name" and value is not None}
@@ -64,20 +64,22 @@ class Sites:
                 raise Conflict(f'there is a site "{name}" already', "choose another name")
             return values
 
-        landed = self._edit(name, fresh, who, f"Add site {name}")
+        landed = self._edit(name, fresh, who, trace, f"Add site {name}")
         with self._store.write() as session:
             rows.ensure_site(session, name, self._clock())
         return landed
 
-    def change(self, name: str, body: Mapping[str, Any], who: Identity) -> Landed:
+    def change(self, name: str, body: Mapping[str, Any], who: Identity, trace: str = "") -> Landed:
         """Apply a JSON merge patch to the site's document."""
         self._must_be(name)
         findings = _unknown(body)
         if findings:
             raise DocumentError(findings)
-        return self._edit(name, lambda old: merged(old, dict(body)), who, f"Change site {name}")
+        return self._edit(
+            name, lambda old: merged(old, dict(body)), who, trace, f"Change site {name}"
+        )
 
-    def remove(self, name: str, who: Identity) -> Landed:
+    def remove(self, name: str, who: Identity, trace: str = "") -> Landed:
         """Forget a site, once its document is gone from main; Conflict while it has deployments."""
         self._must_be(name)
         with self._store.session() as session:
@@ -85,35 +87,39 @@ class Sites:
         if left:
             what = "a deployment" if left == 1 else f"{left} deployments"
             raise Conflict(f'site "{name}" still has {what}', "delete first what stands there")
-        landed = self._edit(name, lambda _: None, who, f"Remove site {name}", remove=True)
+        landed = self._edit(name, lambda _: None, who, trace, f"Remove site {name}", remove=True)
         if landed.branch is None:
             with self._store.write() as session:
                 rows.remove_site(session, name)
         return landed
 
-    def pause(self, name: str, reason: str, until: str | None, who: Identity) -> Landed:
+    def pause(
+        self, name: str, reason: str, until: str | None, who: Identity, trace: str = ""
+    ) -> Landed:
         """Nothing new starts at the site until it is resumed."""
         self._must_be(name)
         paused = {"reason": reason or "paused", "by": who.actor}
         if until:
             paused["until"] = until
-        return self._edit(name, lambda old: {**old, "paused": paused}, who, f"Pause site {name}")
+        return self._edit(
+            name, lambda old: {**old, "paused": paused}, who, trace, f"Pause site {name}"
+        )
 
-    def resume(self, name: str, who: Identity) -> Landed:
+    def resume(self, name: str, who: Identity, trace: str = "") -> Landed:
         """Work may start again."""
         self._must_be(name)
         return self._edit(
-            name, lambda old: merged(old, {"paused": None}), who, f"Resume site {name}"
+            name, lambda old: merged(old, {"paused": None}), who, trace, f"Resume site {name}"
         )
 
-    def drain(self, name: str, on: bool, who: Identity) -> Landed:
+    def drain(self, name: str, on: bool, who: Identity, trace: str = "") -> Landed:
         """Take deployments off the whole site, or let them come back."""
         self._must_be(name)
         title = f"{'Drain' if on else 'Undrain'} site {name}"
         patch = {"drain": True if on else None}
-        return self._edit(name, lambda old: merged(old, patch), who, title)
+        return self._edit(name, lambda old: merged(old, patch), who, trace, title)
 
-    def drain_node(self, name: str, node: str, on: bool, who: Identity) -> Landed:
+    def drain_node(self, name: str, node: str, on: bool, who: Identity, trace: str = "") -> Landed:
         """Take deployments off a node, or let them come back."""
         self._must_be(name)
         title = f"{'Drain' if on else 'Undrain'} node {node} of site {name}"
@@ -126,13 +132,14 @@ class Sites:
                 new.pop("nodes")
             return new
 
-        return self._edit(name, change, who, title)
+        return self._edit(name, change, who, trace, title)
 
     def _edit(
         self,
         name: str,
         change: Callable[[dict[str, Any]], dict[str, Any] | None],
         who: Identity,
+        trace: str,
         title: str,
         *,
         remove: bool = False,
@@ -143,7 +150,8 @@ class Sites:
             new = change(raw)
             return None if new is None else _checked(new)
 
-        note = Note(title, who.actor, self._clock(), trailers={"Margrave-Actor": who.actor})
+        trailers = {commits.ACTOR: who.actor, commits.TRACE: trace}
+        note = Note(title, who.actor, self._clock(), trailers=trailers)
         return self._publisher.edit(name, apply, note, remove=remove)
 
     def _must_be(self, name: str) -> None:

@@ -10,6 +10,7 @@ from controller.gate.moulds import ID, PATH, SITE, Known, cast, mould_of
 from controller.publish.building import Note
 from controller.publish.changes import Change
 from controller.store.words import Action
+from margrave import commits
 from margrave.digest import File
 from margrave.documents.deployment import render
 from margrave.errors import DocumentError, MargraveError
@@ -72,13 +73,14 @@ class Work:
     def note(self, at: datetime) -> Note:
         """The commit's message."""
         trailers = {
-            "Margrave-Request": self.request["id"],
-            "Margrave-Actor": self.request["actor"],
-            "Margrave-App": ", ".join(sorted(self.apps)),
-            "Margrave-Revision": ", ".join(sorted(self.revisions)),
+            commits.REQUEST: self.request["id"],
+            commits.ACTOR: self.request["actor"],
+            commits.APP: ", ".join(sorted(self.apps)),
+            commits.REVISION: ", ".join(sorted(self.revisions)),
+            commits.TRACE: self.request["trace"] or "",
         }
-        given = {key: value for key, value in trailers.items() if value}
-        return Note(self._title(), self.request["actor"], at, self.request["reason"] or "", given)
+        reason = self.request["reason"] or ""
+        return Note(self._title(), self.request["actor"], at, reason, trailers)
 
     def _documents(self, paths: Iterable[str]) -> dict[str, bytes | None]:
         if self.head is None:

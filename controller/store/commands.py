@@ -36,17 +36,19 @@ class Order:
     actor: str
     data: Mapping[str, Any] = field(default_factory=dict)
     request: str | None = None
+    trace: str | None = None  # X-Request-Id, which travels with it
 
 
 def add(session: Session, order: Order, now: datetime) -> str:
     """Store a command; its id."""
     command_id = str(uuid.uuid4())
+    trace = {"trace": order.trace} if order.trace else {}
     session.add(
         Command(
             id=command_id,
             site=order.site,
             kind=order.kind,
-            data=dict(order.data),
+            data={**order.data, **trace},
             state=CommandState.PENDING,
             request=order.request,
             actor=order.actor,

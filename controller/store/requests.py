@@ -244,6 +244,7 @@ def _shape(session: Session, row: Request, now: datetime) -> dict[str, Any]:
         "deployments": _concerned(session, [row.number]).get(row.number, []),
         "plan": row.plan,
         "error": row.error or halt,
+        "trace": row.trace,
         "created_at": stamp(row.created_at),
         "ended_at": stamp(row.ended_at),
     }

@@ -63,6 +63,7 @@ class Request(Resource):
     commit: str | None
     deployments: list[Concerned]
     plan: Plan | None
+    trace: str | None  # X-Request-Id
     created_at: Time
 
 

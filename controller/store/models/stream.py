@@ -64,7 +64,7 @@ class Command(Base):
     id: Mapped[Uuid] = mapped_column(unique=True)
     site: Mapped[str] = mapped_column(ForeignKey("sites.name", ondelete="CASCADE"))
     kind: Mapped[CommandKind] = mapped_column(words(CommandKind))
-    data: Mapped[dict[str, Any]]  # what the kind needs: deployment, node, commit
+    data: Mapped[dict[str, Any]]  # what the kind needs: deployment, node, commit; and its trace
     state: Mapped[CommandState] = mapped_column(words(CommandState))
     request: Mapped[Uuid | None]
     actor: Mapped[str]

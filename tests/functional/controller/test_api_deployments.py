@@ -58,7 +58,8 @@ def _deploy(operator: Api, parts: Parts, **more: Any) -> str:
 
 def test_from_request_to_document(shop, operator: Api, viewer: Api, parts: Parts):
     """202 with request and plan; once published, the document is shown as it is in Git."""
-    answer = operator.post("/deployments", json={**DEPLOY, "parameters": {"greeting": "ahoy"}})
+    body = {**DEPLOY, "parameters": {"greeting": "ahoy"}}
+    answer = operator.post("/deployments", json=body, headers={"X-Request-Id": "ticket-7"})
     assert answer.status_code == 202
     assert set(answer.json) >= {"id", "deployments", "position", "eta", "plan"}
     (one,) = answer.json["deployments"]
@@ -66,6 +67,9 @@ def test_from_request_to_document(shop, operator: Api, viewer: Api, parts: Parts
     parts.publisher.publish_all()
     request = viewer.get(f"/requests/{answer.json['id']}").json
     assert (request["state"], request["deployments"]) == ("published", [one])
+    message = parts.repository.git.text("log", "-1", "--format=%B", request["commit"])
+    assert request["trace"] == "ticket-7"
+    assert "Margrave-Trace: ticket-7" in message.splitlines()
     shown = viewer.get(f"/deployments/{one['id']}").json
     assert shown["commit"] == request["commit"]
     assert shown["parameters"] == {"greeting": "ahoy"}
@@ -234,6 +238,7 @@ def test_a_retry_reaches_the_runner_as_a_command(shop, client, clock: Clock, ope
     runner = Runner(_as(client, shop), "harbor", clock)
     (command,) = runner.beat().json["commands"]
     assert (command["kind"], command["deployment"]) == ("retry", uuid)
+    assert command["trace"] == answer.headers["X-Request-Id"]
 
 
 def test_a_deleted_deployment_answers_itself(shop, client, clock, operator: Api, viewer, parts):
