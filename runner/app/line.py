@@ -29,6 +29,7 @@ class Line:
             work.look_at,
             work.git.hint,
             work.wanted_release,
+            work.operations.traces.asked,
         )
         self.heart = Heart(ground.store, controller, self._on_head, self._on_command, ground.status)
         interval = durations.seconds(ground.settings.heartbeat.interval)

@@ -36,6 +36,12 @@ class Errand:
             call.apart,
         )  # fmt: skip
 
+    @property
+    def words(self) -> str:
+        """What is begun, where, and by which id it can be followed."""
+        trace = self.arguments.get("trace")
+        return f"{self.module} on {self.node.name}" + (f", for {trace}" if trace else "")
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:

@@ -150,7 +150,7 @@ class Run:
         if kind in ENDINGS:
             self._end(errand, kind, details.get("res") or {})
         elif errand is not None and kind == "runner_on_start":
-            self._tell(errand.key, f"{errand.module} on {errand.node.name}")
+            self._tell(errand.key, errand.words)
         elif kind == "verbose" and (line := str(event.get("stdout", "")).strip()):
             self._tell_all(line)
         return False

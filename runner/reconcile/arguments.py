@@ -58,6 +58,16 @@ def delete_arguments(placement: Placement) -> dict[str, Any]:
     return {"deployment": placement.deployment, "volumes": "keep"}
 
 
+def traced(arguments: Mapping[str, Any], trace: str) -> dict[str, Any]:
+    """The same with the id that the call is made for, where there is one."""
+    return {**arguments, "trace": trace} if trace else dict(arguments)
+
+
+def trace_of(operation: Operation) -> str:
+    """The id that an operation is done for; empty when nobody knows it."""
+    return str(operation.arguments.get("trace") or "")
+
+
 def takes_off(operation: Operation) -> bool:
     """Whether a cancelled install is being taken off the node again."""
     return operation.kind is Kind.INSTALL and "volumes" in operation.arguments

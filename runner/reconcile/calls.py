@@ -82,6 +82,8 @@ class Calls:
     def ahead(self, deployment: str, ident: str, node: Node, fence: Mapping[str, Any]) -> Call:
         """The call that only fetches what Git wants of a deployment; MargraveError as above."""
         built, _ = self._wanted(deployment)
+        desired = self.desired()
+        built = arguments.traced(built, desired.traces.get(deployment, "") if desired else "")
         seconds, more = arguments.deadline(Kind.UPDATE, built), self.sensitive(built)
         call = _call(ident, Kind.UPDATE, self.target(node), built, more, fence, seconds)
         return replace(call, ahead=True)

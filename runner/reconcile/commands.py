@@ -37,6 +37,7 @@ class Commands:
         look_at: Callable[[Sequence[str]], None],
         hint: Callable[[], None],
         wanted_release: Callable[[str], str | None],
+        asked: Callable[[str, str, object], None] = lambda *_: None,
     ) -> None:
         self._store = store
         self._nodes = Nodes(store)
@@ -44,6 +45,7 @@ class Commands:
         self._look_at = look_at
         self._hint = hint
         self._wanted_release = wanted_release
+        self._asked = asked  # deployment, node, and the id of the request that led here
 
     def handle(self, command: Command) -> None:
         """Carry it out unless that was done before; either way it is acknowledged."""
@@ -74,13 +76,14 @@ class Commands:
         with self._store.write() as tx:
             chosen = _chosen(tx, command)
             placements.lift_quarantine(tx, str(command["deployment"]))
-            return _try_again(tx, chosen)
+            return self._try_again(tx, chosen, command)
 
     def _release(self, command: Command) -> str:
         """Lift the quarantine: the wanted revision may be tried again."""
         with self._store.write() as tx:
             lifted = placements.lift_quarantine(tx, str(command["deployment"]))
-            return f"{lifted} released; " + _try_again(tx, _chosen(tx, command))
+            told = self._try_again(tx, _chosen(tx, command), command)
+            return f"{lifted} released; {told}"
 
     def _cancel(self, command: Command) -> str:
         """Stop what is at work and go back; wait with what has not begun."""
@@ -96,6 +99,8 @@ class Commands:
                 elif one.state in (State.INSTALLING, State.UPDATING):
                     words = "cancelled"
                     noted = transitions.note(tx, one, cancelled=True, reason="cancelled")
+                    if one.state is State.UPDATING:  # it asks for the way back
+                        self._asked(one.deployment, one.node, command.get("trace"))
                     if operation.state is OperationState.RUNNING:
                         running.append(operation.id)
                     else:
@@ -134,6 +139,16 @@ class Commands:
         forget_placements(self._store, name)
         self._nodes.remove(name)
         return f"{name} is forgotten"
+
+    def _try_again(self, tx: Transaction, chosen: Sequence[Placement], command: Command) -> str:
+        resting = [one for one in chosen if one.state not in WORKING]
+        for one in resting:
+            transitions.note(tx, one, **_anew(one))
+            if one.outcome is not Fate.SUCCEEDED:
+                self._asked(one.deployment, one.node, command.get("trace"))
+        at_work = [one for one in chosen if one.state in WORKING]
+        told = _told("tried again", resting)
+        return f"{told}; {_told('still at work', at_work)}" if at_work else told
 
 
 _KINDS: Final[Mapping[str, Callable[[Commands, Command], str]]] = {
@@ -179,15 +194,6 @@ def _chosen(tx: Transaction, command: Command) -> list[Placement]:
     if not found:
         raise NotFound(f"no placement of {deployment} at this site")
     return found
-
-
-def _try_again(tx: Transaction, chosen: Sequence[Placement]) -> str:
-    resting = [one for one in chosen if one.state not in WORKING]
-    for one in resting:
-        transitions.note(tx, one, **_anew(one))
-    at_work = [one for one in chosen if one.state in WORKING]
-    told = _told("tried again", resting)
-    return f"{told}; {_told('still at work', at_work)}" if at_work else told
 
 
 def _anew(one: Placement) -> dict[str, Any]:

@@ -50,7 +50,7 @@ def cancel(tx: Transaction, operation: Operation, placement: Placement) -> None:
         changes = {"outcome": Outcome.HELD, "waiting": None, "error": None}
         transitions.move(tx, placement, State.FAILED, "cancelled", **changes)
     elif not takes_off(operation):
-        write(tx, operation, placement, taking_off(placement, tx.now))
+        write(tx, operation, placement, taking_off(operation, placement, tx.now))
 
 
 def give_way(tx: Transaction, operation: Operation) -> None:

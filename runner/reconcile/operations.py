@@ -25,6 +25,7 @@ from runner.reconcile.beginning import new_placement, noted, reason_of
 from runner.reconcile.calls import Calls, refused
 from runner.reconcile.journal import Journal
 from runner.reconcile.settlement import Case, Jitter, Settlement, settle
+from runner.reconcile.traces import Traces
 from runner.store import (
     Operation,
     OperationState,
@@ -61,6 +62,7 @@ class Operations:
         self._store = store
         self._executor = executor
         self._calls = calls
+        self.traces = Traces(calls.desired)
         self._journal = journal
         self._wake = wake
         self._jitter = jitter
@@ -187,6 +189,7 @@ class Operations:
         placement = self._placement(tx, step)
         assert step.kind is not None, "only steps with a kind are begun"
         built, goal = self._calls.arguments(step, placement)
+        trace = self.traces.of(step, rows.find(tx, placement.operation))
         why = reason_of(step, placement, goal)
         who = site.identity_of(tx)
         operation = Operation(
@@ -202,7 +205,7 @@ class Operations:
             seq=site.take_fence_seq(tx),
             deadline=arguments.deadline(step.kind, built),
             started_at=tx.now,
-            arguments=built,
+            arguments=arguments.traced(built, trace),
             commit=placement.commit,
             release=goal.release,
             revision=goal.revision,

@@ -91,7 +91,7 @@ def settle(case: Case) -> Settlement:
 def _not_ended(case: Case) -> Settlement:
     on_its_way_off = arguments.takes_off(case.operation)
     if case.placement.cancelled and case.operation.kind is Kind.INSTALL and not on_its_way_off:
-        return taking_off(case.placement, case.now)
+        return taking_off(case.operation, case.placement, case.now)
     if case.placement.cancelled and not on_its_way_off:
         return _cancelled(case)
     tries = case.operation.tries + 1
@@ -113,17 +113,18 @@ def _not_ended(case: Case) -> Settlement:
     )
 
 
-def taking_off(placement: Placement, now: datetime) -> Settlement:
+def taking_off(operation: Operation, placement: Placement, now: datetime) -> Settlement:
     """A cancelled install has nothing to go back to: the call that takes it off also asks the one
     that is at work on the node to stop at its next safe point, over a connection of its own."""
-    operation = {
+    trace = arguments.trace_of(operation)
+    goes_on = {
         "state": OperationState.WAITING,
         "next_try_at": now,
-        "arguments": arguments.delete_arguments(placement),
+        "arguments": arguments.traced(arguments.delete_arguments(placement), trace),
         "phase": "going back",
     }
     changes = {"reason": "cancelled", "cancelled": True}
-    return Settlement(None, "cancelled", changes, operation, anew=True)
+    return Settlement(None, "cancelled", changes, goes_on, anew=True)
 
 
 def _cancelled(case: Case) -> Settlement:

@@ -7,7 +7,7 @@ Never changes a node or the database: it returns a Desired value, or says why it
 
 from runner.source.clone import Access, Clone
 from runner.source.components import Components
-from runner.source.desired import Desired, Halted
+from runner.source.desired import SITE, Desired, Halted
 from runner.source.source import Source
 
-__all__ = ["Access", "Clone", "Components", "Desired", "Halted", "Source"]
+__all__ = ["SITE", "Access", "Clone", "Components", "Desired", "Halted", "Source"]

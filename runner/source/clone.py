@@ -27,6 +27,7 @@ _ANSWER_SECONDS: Final = 120  # for a line or two of text
 # A fetch takes as long as the line needs; what stands still is ended by the transport (access.py).
 # This is for what neither moves nor ends, as a server that hangs behind a connection that lives.
 _FETCH_SECONDS: Final = 6 * 3600
+_SHALLOW: Final = "shallow"  # the file that names the commits which a part of a history begins with
 _NO_PART: Final = "shallow"  # in what Git says where the remote cannot give a part of the history
 # What reading a damaged clone raises: Git's own words, missing objects, truncated files.
 BROKEN: Final = (git.GitError, git.exc.ODBError, ValueError, KeyError, OSError)
@@ -92,6 +93,13 @@ class Clone:
         """`git log` in the clone."""
         words = [word for entry in config for word in ("-c", entry)]
         return self._local(*words, "log", *arguments)
+
+    def beginnings(self) -> frozenset[str]:
+        """The commits that a part of the history begins with; none where all of it is here."""
+        try:
+            return frozenset((self._folder / _SHALLOW).read_text(encoding="ascii").split())
+        except FileNotFoundError:
+            return frozenset()
 
     def graph(self, *revisions: str) -> dict[str, tuple[str, ...]]:
         """Commits and their parents, children before parents."""
@@ -177,7 +185,7 @@ class Clone:
         return () if begun else ("--depth=1",)
 
     def _is_shallow(self) -> bool:
-        return (self._folder / "shallow").exists()
+        return (self._folder / _SHALLOW).exists()
 
     def _bring(self, *, history: bool) -> None:
         depth = self._depth(history=history)

@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Final
 
 from margrave.documents.deployment import Deployment
 from margrave.documents.site import SiteDocument
 from margrave.errors import MargraveError
+
+SITE: Final = "site"  # among the traces, the site's own document: no deployment has such an id
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,8 @@ class Desired:
     texts: dict[str, str]  # the documents as they stand in Git, by path
     site_text: str | None = None
     secrets: Mapping[str, bytes] = field(default_factory=dict)  # encrypted files by path
+    # By deployment, also of those that are gone: the id that leads to what changed it last.
+    traces: Mapping[str, str] = field(default_factory=dict)
     unread: Halted | None = None  # why nothing is begun from it, although it was verified once
 
     def deployment(self, identifier: str) -> Deployment | None:

@@ -11,7 +11,7 @@ import git
 from margrave.documents.deployment import Deployment
 from margrave.errors import MargraveError, UnsafeArchive
 from margrave.findings import Finding
-from runner.source import subtree
+from runner.source import subtree, traces
 from runner.source.clone import BROKEN, Clone
 from runner.source.components import Components
 from runner.source.desired import Desired, Halted
@@ -70,7 +70,8 @@ class Source:
         """
         deployments, site, findings = subtree.read_documents(texts, own, self._site)
         folder = self._components.folder
-        found = Desired(commit, tree, deployments, site, folder, texts, own, secrets)
+        known = traces.read(self._clone, self._site, commit)
+        found = Desired(commit, tree, deployments, site, folder, texts, own, secrets, known)
         return replace(found, unread=self._unread(found, findings))
 
     def _unread(self, found: Desired, findings: Sequence[Finding]) -> Halted | None:
@@ -122,8 +123,9 @@ class Source:
         if findings:
             raise Halted(head, "; ".join(str(one) for one in findings), "mend it and push")
         self._open(head, secrets)
+        led = traces.read(self._clone, self._site, head, last)
         desired = Desired(
-            head, wanted, deployments, site, self._components.folder, texts, own, secrets
+            head, wanted, deployments, site, self._components.folder, texts, own, secrets, led
         )
         self._take_components(desired, tree)
         self._clone.mark_verified(head)

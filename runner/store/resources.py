@@ -63,6 +63,7 @@ def operation_resource(one: Operation) -> dict[str, Any]:
         "revision": one.revision,
         "version": one.version,
         "commit": one.commit,
+        "trace": one.arguments.get("trace"),
     }
 
 

@@ -64,8 +64,26 @@ class Repository:
     def push(self, *options: str) -> str:
         """Commit and push; the commit."""
         commit = self.commit()
-        self._git("push", "-q", *options, "origin", "main")
+        self.send(*options)
         return commit
+
+    def send(self, *options: str) -> None:
+        """Push what is committed."""
+        self._git("push", "-q", *options, "origin", "HEAD")
+
+    def branch(self, name: str) -> None:
+        """Go on beside main."""
+        self._git("checkout", "-q", "-b", name)
+
+    def merge(self, name: str) -> None:
+        """Go on in main with what was done beside it, as a forge does, and push."""
+        self._git("checkout", "-q", "main")
+        self._git("merge", "-q", "--no-ff", "-m", f"Merge {name}", name)
+        self.send()
+
+    def head(self) -> str:
+        """The newest commit of the work tree."""
+        return self._git("rev-parse", "HEAD")
 
     def rewrite(self) -> str:
         """Push another history over the one that is there."""

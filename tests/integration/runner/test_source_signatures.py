@@ -238,12 +238,14 @@ def test_only_new_commits_are_looked_at_again(
     source: Source, repository: Signed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A push costs what it brings, however long the history is."""
-    before = source.fetch(None, None)
+    before = first = source.fetch(None, None)
     verified: list[str] = []
+    read: list[str] = []
     log = Clone.log
 
     def counting(clone: Clone, *words: str, **options: tuple[str, ...]) -> str:
-        verified.extend(word for word in words if not word.startswith("-"))
+        commits = [word for word in words if not word.startswith("-") and "/" not in word]
+        (verified if "--no-walk=unsorted" in words else read).extend(commits)
         return log(clone, *words, **options)
 
     monkeypatch.setattr(Clone, "log", counting)
@@ -254,6 +256,7 @@ def test_only_new_commits_are_looked_at_again(
     repository.push_by(NOBODY)
     source.fetch(before, None)
     assert verified == [commit]
+    assert read == [f"{first.commit}..{commit}"]
 
 
 def test_rewritten_history_that_is_accepted_is_verified_all_the_same(
