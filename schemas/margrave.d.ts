@@ -584,6 +584,7 @@ export interface OperationResource {
   ended_at: string | null;
   fence: Fence | null;
   error: OperationError | null;
+  trace: string | null;
 }
 
 /** Where an operation on a node stands. */
@@ -808,6 +809,7 @@ export interface ReportOperation {
   fence?: Record<string, unknown> | null;
   revision?: string | null;
   error?: Record<string, unknown> | null;
+  trace?: string | null;
 }
 
 /** A placement as it stands, and the transition that led there (`to` is null without one). */
@@ -865,6 +867,7 @@ export interface RequestResource {
   commit: string | null;
   deployments: Concerned[];
   plan: PlanResource | null;
+  trace: string | null;
   created_at: string;
 }
 
@@ -1057,6 +1060,7 @@ export interface TransitionResource {
   actor: string;
   reason: string | null;
   operation: string | null;
+  trace: string | null;
   attempt: number;
   revision: string | null;
   version: string | null;

@@ -97,7 +97,8 @@ def _steps(way: Way) -> Iterator[dict[str, Any]]:
         yield _step("document", ok=False, detail=f"{found.get('pointer')}: {found.get('message')}")
     yield from _site_steps(way.site, way.received)
     for one in way.told:
-        yield _step("command", ok=False, detail=f"{one['kind']} waits for the site's runner")
+        words = f"{one['kind']} waits for the site's runner"
+        yield _step("command", ok=False, detail=words, trace=one.get("trace"))
     if way.window is not None:
         until = way.window["until"]
         words = f"no window is open{f' before {until}' if until else ''}"
@@ -120,7 +121,7 @@ def _request_steps(asked: dict[str, Any] | None) -> Iterator[dict[str, Any]]:
     words = f"the request is {state}"
     if asked["position"]:
         words += f", number {asked['position']} in the queue"
-    yield _step("request", state == "published", words, at)
+    yield _step("request", state == "published", words, at, trace=asked["trace"])
     branch = asked.get("branch")
     if branch and state != "published":
         yield _step("merge", ok=False, detail=f"branch {branch.get('name')} waits to be merged")
@@ -139,7 +140,8 @@ def _operation_steps(one: dict[str, Any], ran: dict[str, Any] | None) -> Iterato
             words += f"; {error.get('message')}; {error.get('cure')}"
         right = ran["state"] == "succeeded"
         at = ran["ended_at"] or ran["started_at"]
-        yield _step("operation", right, words, at, node=one["node"], operation=ran["id"])
+        which = {"node": one["node"], "operation": ran["id"], "trace": ran["trace"]}
+        yield _step("operation", right, words, at, **which)
     waiting = one["waiting"]
     if waiting and waiting.get("until"):
         words = f"{one['node']}: looked at again at {waiting['until']}"

@@ -18,7 +18,7 @@ from pydantic import (
 
 from controller.store.words import CommandState, OperationState
 from margrave.lifecycle import Kind, Outcome, State
-from margrave.names import LABEL, UUID
+from margrave.names import LABEL, UUID, is_trace
 
 
 def _aware(at: datetime) -> datetime:
@@ -39,6 +39,9 @@ Digest = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
 Text = Annotated[str, Field(max_length=16_384)]
 Word = Annotated[str, Field(max_length=200)]
 Number = Annotated[int, Field(ge=0, le=2**53)]  # what JSON carries exactly everywhere
+
+# A report is worth more than the id that it can be followed by: what is none is left out.
+Trace = Annotated[str | None, BeforeValidator(lambda said: said if is_trace(said) else None)]
 
 
 class EventKind(StrEnum):
@@ -138,6 +141,7 @@ class OperationData(Message):
     fence: dict[str, Any] | None = None
     revision: Digest | None = None
     error: dict[str, Any] | None = None
+    trace: Trace = None
 
 
 class NodeData(Message):

@@ -47,10 +47,11 @@ def operation(told: Told, read: OperationData, at: datetime) -> None:
     if known is not None and known.site != told.site:
         raise Refused(f"operation {read.id} belongs to another site")
     key = placed.deployment(told, read.deployment)
-    values = read.model_dump(exclude={"id", "deployment", "revision"})
+    values = read.model_dump(exclude={"id", "deployment", "revision", "trace"})
     values["kind"] = known.kind if known is not None else _kind(told, key, read)
     if read.fence is not None:  # whose claim it is; a runner tells of its own calls alone
-        values["fence"] = {"runner": told.runner, **read.fence}
+        # Kept with it: for whom the call is.
+        values["fence"] = {"runner": told.runner, **read.fence, "trace": read.trace}
     shown = told.page.operate(read.id, key, {**values, "updated_at": at})
     told.page.tell(EventKind.OPERATION, shown, key.id)
 

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import func, insert, select
 
 from controller.store import totals
-from controller.store.models import Deployment, History
+from controller.store.models import Deployment, History, Operation
 from controller.store.shapes import stamp
 from controller.store.totals import Counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from sqlalchemy import Select
     from sqlalchemy.orm import Session
 
 Row = tuple[tuple[int], dict[str, Any]]
@@ -35,22 +36,23 @@ def of_deployment(
     newest: bool = False,
 ) -> list[Row]:
     """A deployment's history, oldest first (or newest), with the key of each row."""
-    query = select(History).where(History.deployment == key).limit(limit)
+    query = _traced(History).where(History.deployment == key).limit(limit)
     query = query.order_by(History.id.desc() if newest else History.id)
     if after is not None:
         query = query.where(History.id < after if newest else History.id > after)
-    return [((row.id,), shape(row, deployment_id)) for row in session.scalars(query)]
+    rows = session.execute(query)
+    return [((row.id,), shape(row, deployment_id, fence)) for row, fence in rows]
 
 
 def of_operation(session: Session, operation: str) -> list[dict[str, Any]]:
     """The transitions that an operation made, oldest first."""
     query = (
-        select(History, Deployment.id)
+        _traced(History, Deployment.id)
         .join(Deployment, Deployment.key == History.deployment)
         .where(History.operation == operation)
         .order_by(History.id)
     )
-    return [shape(row, uuid) for row, uuid in session.execute(query)]
+    return [shape(row, uuid, fence) for row, uuid, fence in session.execute(query)]
 
 
 def newest(session: Session, keys: Sequence[int], each: int) -> dict[int, list[dict[str, Any]]]:
@@ -58,15 +60,15 @@ def newest(session: Session, keys: Sequence[int], each: int) -> dict[int, list[d
     place = func.row_number().over(partition_by=History.deployment, order_by=History.id.desc())
     ranked = select(History.id, place.label("place")).where(History.deployment.in_(keys)).subquery()
     query = (
-        select(History, Deployment.id)
+        _traced(History, Deployment.id)
         .join(ranked, ranked.c.id == History.id)
         .join(Deployment, Deployment.key == History.deployment)
         .where(ranked.c.place <= each)
         .order_by(History.id.desc())
     )
     found: dict[int, list[dict[str, Any]]] = {}
-    for row, uuid in session.execute(query):
-        found.setdefault(row.deployment, []).append(shape(row, uuid))
+    for row, uuid, fence in session.execute(query):
+        found.setdefault(row.deployment, []).append(shape(row, uuid, fence))
     return found
 
 
@@ -75,7 +77,13 @@ def irregular(session: Session) -> int:
     return totals.of(session, Counted.IRREGULAR).get("", 0)
 
 
-def shape(row: History, deployment_id: str) -> dict[str, Any]:
+def _traced(*columns: Any) -> Select[Any]:
+    """These, and last the fence of the operation that made the transition, if it is still known."""
+    fence = Operation.fence
+    return select(*columns, fence).outerjoin(Operation, Operation.id == History.operation)
+
+
+def shape(row: History, deployment_id: str, fence: Mapping[str, Any] | None) -> dict[str, Any]:
     """The resource of the API."""
     return {
         "at": stamp(row.at),
@@ -87,6 +95,7 @@ def shape(row: History, deployment_id: str) -> dict[str, Any]:
         "actor": row.actor,
         "reason": row.reason,
         "operation": row.operation,
+        "trace": (fence or {}).get("trace"),
         "attempt": row.attempt,
         "revision": row.revision,
         "version": row.version,

@@ -158,6 +158,8 @@ def _joined() -> Any:
 
 def shape(row: Operation | SimpleNamespace, deployment_id: str) -> dict[str, Any]:
     """The resource of the API."""
+    fence = dict(row.fence or {})
+    trace = fence.pop("trace", None)
     return {
         "id": row.id,
         "deployment": deployment_id,
@@ -169,6 +171,7 @@ def shape(row: Operation | SimpleNamespace, deployment_id: str) -> dict[str, Any
         "attempt": row.attempt,
         "started_at": stamp(row.started_at),
         "ended_at": stamp(row.ended_at),
-        "fence": row.fence,
+        "fence": fence or None,
         "error": row.error,
+        "trace": trace,
     }

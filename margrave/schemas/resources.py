@@ -192,6 +192,7 @@ class Transition(Resource):
     actor: str
     reason: str | None
     operation: Uuid | None
+    trace: str | None  # of the operation
     attempt: Count
     revision: Digest | None
     version: str | None
@@ -222,3 +223,4 @@ class Operation(Resource):
     ended_at: Time | None
     fence: Fence | None
     error: OperationError | None
+    trace: str | None  # the id of the request that led to it

@@ -192,7 +192,7 @@ class Operation(Base):
     attempt: Mapped[int]
     started_at: Mapped[datetime | None]
     ended_at: Mapped[datetime | None]
-    fence: Mapped[dict[str, Any] | None]
+    fence: Mapped[dict[str, Any] | None]  # {runner, epoch, seq}, and the trace
     error: Mapped[dict[str, Any] | None]
     updated_at: Mapped[datetime]
 

@@ -108,7 +108,12 @@ READ: Final[dict[str, Any]] = {
     f"deployments/{ONE}": STOREFRONT,
     f"deployments/{ONE}/explain": {
         "state": "INSTALLED", "outcome": "rolled-back", "answer": ERROR["message"],
-        "steps": [{"step": "placement", "ok": False, "detail": "harbor-1", "at": AT}],
+        "steps": [
+            {"step": "request", "ok": True, "detail": "published", "at": AT, "trace": "ticket-7"},
+            {"step": "placement", "ok": False, "detail": "harbor-1", "at": AT},
+            {"step": "operation", "ok": True, "detail": "back", "at": AT, "trace": "ticket-7"},
+            {"step": "operation", "ok": True, "detail": "back", "at": AT, "trace": "ticket-7"},
+        ],
     },
     "operations/o1/log": "switched, waiting for health\nnever got healthy\n",
     "apps/storefront": APP, "apps/storefront/versions/1.1.0": APP, "sites/harbor": SITE,

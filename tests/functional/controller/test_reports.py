@@ -195,7 +195,8 @@ def test_a_heartbeat_is_answered_with_commands_until_they_are_acknowledged(harbo
     assert given.status_code == 202
     for _ in range(2):
         (command,) = harbor.beat().json["commands"]
-        assert command == {"id": given.json["id"], "kind": "reload"}
+        trace = given.headers["X-Request-Id"]
+        assert command == {"id": given.json["id"], "kind": "reload", "trace": trace}
     harbor.report("command", {"id": given.json["id"], "result": "done", "detail": ""})
     assert harbor.beat().json["commands"] == []
 

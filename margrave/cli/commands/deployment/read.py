@@ -140,8 +140,20 @@ def explain(api: Api, out: Output, wanted: str, sites: tuple[str, ...], follow: 
             state = f"{answer['state']}, {answer['outcome']}"
             click.echo(f"{one['name']} at {one['site']}: {state}: {answer['answer']}")
             out.rows(tables.STEPS, answer["steps"])
+            for trace, steps in _traces(answer["steps"]).items():
+                click.echo(f"trace {trace} ({', '.join(steps)})")
 
     watching.show(api, out, fetch, draw, follow=follow, **_which(meant))
+
+
+def _traces(steps: list[dict[str, Any]]) -> dict[str, list[str]]:
+    """By which ids it can be followed, and the steps that have each: below the rows, where they
+    take no width from what explains those."""
+    found: dict[str, list[str]] = {}
+    for one in steps:
+        if one.get("trace") and one["step"] not in found.get(one["trace"], ()):
+            found.setdefault(one["trace"], []).append(one["step"])
+    return found
 
 
 @deployment.command("watch")
