@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,8 +10,11 @@ import pytest
 
 from lab import Lab
 from runner.source import Source
+from tests.support.place import LIMIT, NODE, Place
 from tests.support.repository import Repository
+from tests.support.shop import clean
 from tests.support.sources import make_source
+from tests.support.waiting import eventually
 
 FILE = "/etc/ssh/sshd_config.d/00-patient.conf"
 
@@ -39,3 +43,21 @@ def repository(tmp_path: Path) -> Repository:
 def source(tmp_path: Path, repository: Repository) -> Source:
     """Harbor's view of it."""
     return make_source(tmp_path, repository)
+
+
+@pytest.fixture
+def place(lab: Lab, tmp_path: Path) -> Iterator[Place]:
+    """A site where 1.0.0 runs on one node, and whose controller knows it."""
+    made = Place(lab, tmp_path)
+    try:
+        made.runner.start()
+        made.runner.add(NODE, lab.node(NODE).address, lab.key, lab.host_key(NODE))
+        made.want("1.0.0")
+        eventually(lambda: made.runs("1.0.0"), LIMIT, "1.0.0 runs", 0.2)
+        eventually(lambda: len(made.history()) == len(made.moves()), LIMIT, "it is known", 0.2)
+        yield made
+    finally:
+        made.runner.kill(signal.SIGTERM)
+        made.controller.stop()
+        made.controller.registry.stop()
+        clean(lab, NODE)
