@@ -47,6 +47,7 @@ class FakeExecutor:
         self._lock = threading.Lock()
         self._threads: list[threading.Thread] = []
         self._waited_for: dict[str, Callable[[], None]] = {}
+        self._cancelled: set[str] = set()
 
     def start(
         self,
@@ -57,6 +58,7 @@ class FakeExecutor:
         """Each call in a thread, as runs overlap."""
         with self._lock:
             self.calls += calls
+            self._cancelled.difference_update(call.operation for call in calls)
         for call in calls:
             arguments = (call, on_progress, on_result)
             thread = threading.Thread(target=self._carry, args=arguments, daemon=True)
@@ -80,7 +82,12 @@ class FakeExecutor:
 
     def cancel(self, operation: str) -> None:
         """Who waits for an answer that never comes waits no longer."""
-        self._waited_for.pop(operation, lambda: None)()
+        with self._lock:
+            answer = self._waited_for.pop(operation, None)
+            if answer is None:
+                self._cancelled.add(operation)  # it may be on its way there just now
+        if answer is not None:
+            answer()
 
     def stop(self) -> None:
         """Nothing is kept here that could be left behind."""
@@ -103,7 +110,11 @@ class FakeExecutor:
         if call.kind in self.lost:
             error = {"class": "internal", "code": "stopped", "message": "stopped", "cure": ""}
             lost = Result(call.operation, Status.LOST, {"error": error}, began, _now())
-            self._waited_for[call.operation] = lambda: on_result(lost)
+            with self._lock:
+                if call.operation not in self._cancelled:
+                    self._waited_for[call.operation] = lambda: on_result(lost)
+                    return
+            on_result(lost)
             return
         status = Status.FAILED if data.get("error") else Status.OK
         on_result(Result(call.operation, status, data, began, _now()))
