@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from margrave import durations
 from runner.app.ground import Ground
 from runner.app.work import Work
@@ -49,7 +46,7 @@ class Line:
         if head not in (known.commit if known else None, halted.get("commit")):
             self._work.git.hint()
 
-    def _on_command(self, command: Mapping[str, Any]) -> None:
+    def _on_command(self, command: object) -> None:
         with self._work.reconciler.turn:
             self._commands.handle(command)
         self._work.reconciler.wake()

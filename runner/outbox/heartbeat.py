@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from margrave.errors import MargraveError
@@ -31,7 +31,7 @@ class Heart:
         store: Store,
         controller: Heartbeats,
         on_head: Callable[[str], None],
-        on_command: Callable[[Mapping[str, Any]], None],
+        on_command: Callable[[Any], None],
         status: Callable[[Any], NodeStatus],
     ) -> None:
         self._store = store
@@ -58,7 +58,8 @@ class Heart:
         head = answer.get("head")
         if isinstance(head, str) and head:
             self._on_head(head)
-        for command in answer.get("commands") or ():
+        commands = answer.get("commands")
+        for command in commands if isinstance(commands, list) else ():
             self._on_command(command)
 
     def _hear_of_epoch(self, epoch: object) -> None:

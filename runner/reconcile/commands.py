@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from margrave.errors import MargraveError, NotFound, Refused
+from margrave.errors import MargraveError, NotFound
 from margrave.lifecycle import WORKING, Kind, State
 from margrave.lifecycle import Outcome as Fate
 from runner.ports import Executor
-from runner.reconcile import endings
+from runner.reconcile import endings, orders
+from runner.reconcile.orders import Order
 from runner.store import (
     OperationState,
     Placement,
@@ -24,7 +26,7 @@ from runner.store import (
 from runner.store.nodes import Nodes
 from runner.store.resources import site_resource
 
-Command = Mapping[str, Any]
+_log = logging.getLogger(__name__)
 
 
 class Commands:
@@ -47,13 +49,19 @@ class Commands:
         self._wanted_release = wanted_release
         self._asked = asked  # deployment, node, and the id of the request that led here
 
-    def handle(self, command: Command) -> None:
-        """Carry it out unless that was done before; either way it is acknowledged."""
-        identifier = str(command.get("id") or "")
+    def handle(self, command: object) -> None:
+        """Carry it out unless that was done before; either way it is acknowledged.
+
+        What cannot be understood is refused, and holds none of those behind it.
+        """
+        identifier = orders.identifier(command)
+        if not isinstance(command, Mapping) or not identifier:
+            _log.warning("a command without an id is let go: nobody could be answered")
+            return
         with self._store.read() as tx:
             known = site.handled(tx, identifier)
         if known is None:
-            result, detail = self._result(command)
+            result, detail = self._result(identifier, command)
             with self._store.write() as tx:
                 site.note_command(tx, identifier, result, detail)
         else:
@@ -62,34 +70,35 @@ class Commands:
             data = {"id": identifier, "result": result, "detail": detail}
             outbox.append(tx, "command", data)
 
-    def _result(self, command: Command) -> tuple[str, str]:
-        work = _KINDS.get(str(command.get("kind")))
-        if work is None:
-            return "refused", f"this runner knows no command {command.get('kind')}"
+    def _result(self, identifier: str, command: Mapping[str, object]) -> tuple[str, str]:
         try:
-            return "done", work(self, command)
+            order = orders.read(command)
+            return "done", _KINDS[order.kind](self, order)
         except MargraveError as error:
             return "refused", str(error)
+        except Exception as error:  # noqa: BLE001 - told; a defect holds none of those behind it
+            # Where the disk is full the answer cannot be written down either: it comes again.
+            _log.exception("command %s could not be carried out", identifier)
+            return "refused", f"it could not be carried out: {type(error).__name__}"
 
-    def _retry(self, command: Command) -> str:
+    def _retry(self, order: Order) -> str:
         """Try a revision again that failed, went back or was held."""
         with self._store.write() as tx:
-            chosen = _chosen(tx, command)
-            placements.lift_quarantine(tx, str(command["deployment"]))
-            return self._try_again(tx, chosen, command)
+            chosen = _chosen(tx, order)
+            placements.lift_quarantine(tx, order.deployment)
+            return self._try_again(tx, chosen, order)
 
-    def _release(self, command: Command) -> str:
+    def _release(self, order: Order) -> str:
         """Lift the quarantine: the wanted revision may be tried again."""
         with self._store.write() as tx:
-            lifted = placements.lift_quarantine(tx, str(command["deployment"]))
-            told = self._try_again(tx, _chosen(tx, command), command)
-            return f"{lifted} released; {told}"
+            lifted = placements.lift_quarantine(tx, order.deployment)
+            return f"{lifted} released; " + self._try_again(tx, _chosen(tx, order), order)
 
-    def _cancel(self, command: Command) -> str:
+    def _cancel(self, order: Order) -> str:
         """Stop what is at work and go back; wait with what has not begun."""
         running: list[str] = []
         with self._store.write() as tx:
-            chosen = _chosen(tx, command)
+            chosen = _chosen(tx, order)
             at_work = {(one.deployment, one.node): one for one in operations.unfinished(tx)}
             told: dict[str, list[Placement]] = {"cancelled": [], "still at work": []}
             for one in chosen:
@@ -100,7 +109,7 @@ class Commands:
                     words = "cancelled"
                     noted = transitions.note(tx, one, cancelled=True, reason="cancelled")
                     if one.state is State.UPDATING:  # it asks for the way back
-                        self._asked(one.deployment, one.node, command.get("trace"))
+                        self._asked(one.deployment, one.node, order.trace)
                     if operation.state is OperationState.RUNNING:
                         running.append(operation.id)
                     else:
@@ -113,45 +122,40 @@ class Commands:
         first = _told("cancelled", told.pop("cancelled"))
         return "; ".join([first, *(_told(words, found) for words, found in told.items() if found)])
 
-    def _reload(self, command: Command) -> str:
+    def _reload(self, order: Order) -> str:
         """Have Git and the nodes looked at anew; a silent node holds no command and no tick."""
-        name = command.get("node")
-        nodes = [self._nodes.get(str(name))] if name else self._nodes.list()
+        nodes = [self._nodes.get(order.node)] if order.node else self._nodes.list()
         self._look_at([one.name for one in nodes])
         self._hint()
         return f"{len(nodes)} nodes are asked"
 
-    def _accept(self, command: Command) -> str:
+    def _accept(self, order: Order) -> str:
         """Take a rewritten history."""
-        commit = str(command.get("commit") or "")
-        if not commit:
-            raise Refused("accept names no commit", "--commit SHA")
         with self._store.write() as tx:
-            held = site.change_site(tx, accepted_commit=commit)
+            held = site.change_site(tx, accepted_commit=order.commit)
             outbox.append(tx, "site", site_resource(held))
         self._hint()
-        return f"{commit} is taken if it is the branch's head or leads to it"
+        return f"{order.commit} is taken if it is the branch's head or leads to it"
 
-    def _forget(self, command: Command) -> str:
+    def _forget(self, order: Order) -> str:
         """Drop a node that will not come back, with its placements."""
-        name = str(command.get("node") or "")
-        self._nodes.get(name)
-        forget_placements(self._store, name)
-        self._nodes.remove(name)
-        return f"{name} is forgotten"
+        self._nodes.get(order.node)
+        forget_placements(self._store, order.node)
+        self._nodes.remove(order.node)
+        return f"{order.node} is forgotten"
 
-    def _try_again(self, tx: Transaction, chosen: Sequence[Placement], command: Command) -> str:
+    def _try_again(self, tx: Transaction, chosen: Sequence[Placement], order: Order) -> str:
         resting = [one for one in chosen if one.state not in WORKING]
         for one in resting:
             transitions.note(tx, one, **_anew(one))
             if one.outcome is not Fate.SUCCEEDED:
-                self._asked(one.deployment, one.node, command.get("trace"))
+                self._asked(one.deployment, one.node, order.trace)
         at_work = [one for one in chosen if one.state in WORKING]
         told = _told("tried again", resting)
         return f"{told}; {_told('still at work', at_work)}" if at_work else told
 
 
-_KINDS: Final[Mapping[str, Callable[[Commands, Command], str]]] = {
+_KINDS: Final[Mapping[str, Callable[[Commands, Order], str]]] = {
     "retry": Commands._retry,
     "release": Commands._release,
     "cancel": Commands._cancel,
@@ -182,17 +186,16 @@ def forget_placements(store: Store, node: str) -> None:
             )  # fmt: skip
 
 
-def _chosen(tx: Transaction, command: Command) -> list[Placement]:
-    deployment, node = command.get("deployment"), command.get("node")
+def _chosen(tx: Transaction, order: Order) -> list[Placement]:
     found = [
         one
         for one in placements.newest(tx)
-        if one.deployment == deployment
-        and (not node or one.node == node)
+        if one.deployment == order.deployment
+        and (not order.node or one.node == order.node)
         and one.state is not State.DELETED
     ]
     if not found:
-        raise NotFound(f"no placement of {deployment} at this site")
+        raise NotFound(f"no placement of {order.deployment} at this site")
     return found
 
 

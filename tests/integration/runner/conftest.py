@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from lab import Lab
+from runner.reconcile.commands import Commands
 from runner.source import Source
 from tests.support.place import LIMIT, NODE, Place
 from tests.support.repository import Repository
 from tests.support.shop import clean
+from tests.support.site import World
 from tests.support.sources import make_source
 from tests.support.waiting import eventually
 
@@ -61,3 +63,34 @@ def place(lab: Lab, tmp_path: Path) -> Iterator[Place]:
         made.controller.stop()
         made.controller.registry.stop()
         clean(lab, NODE)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    """A site where nothing is deployed yet; its two nodes are only pretended."""
+    made = World(tmp_path)
+    yield made
+    made.runner.close()
+
+
+@pytest.fixture
+def running(world: World) -> World:
+    """A site where 1.0.0 runs on both nodes."""
+    world.repository.deploy("1.0.0")
+    world.repository.push()
+    world.settle()
+    assert world.versions() == {"harbor-1": "1.0.0", "harbor-2": "1.0.0"}
+    return world
+
+
+@pytest.fixture
+def commands(running: World) -> Commands:
+    """The commands of that site."""
+    work, ground = running.runner.work, running.runner.ground
+    return Commands(
+        ground.store,
+        running.executor,
+        work.look_at,
+        lambda: None,
+        work.wanted_release,
+    )

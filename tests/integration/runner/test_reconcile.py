@@ -3,34 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from margrave.lifecycle import Kind, Outcome, State
 from runner.store import outbox, site
 from tests.support.repository import STOREFRONT
 from tests.support.site import World
 from tests.support.waiting import eventually
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    """A site where nothing is deployed yet."""
-    made = World(tmp_path)
-    yield made
-    made.runner.close()
-
-
-@pytest.fixture
-def running(world: World) -> World:
-    """A site where 1.0.0 runs on both nodes."""
-    world.repository.deploy("1.0.0")
-    world.repository.push()
-    world.settle()
-    assert world.versions() == {"harbor-1": "1.0.0", "harbor-2": "1.0.0"}
-    return world
 
 
 def test_a_push_installs_on_every_node_one_first(world: World) -> None:

@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-
-import pytest
 
 from margrave.lifecycle import State
 from runner.store import desired, outbox, site
 from tests.support.site import World
 from tests.support.waiting import eventually
-
-
-@pytest.fixture
-def running(tmp_path: Path) -> Iterator[World]:
-    """A site where 1.0.0 runs on both nodes."""
-    world = World(tmp_path)
-    world.repository.deploy("1.0.0")
-    world.repository.push()
-    world.settle()
-    yield world
-    world.runner.close()
 
 
 def test_a_lock_holds_everything_back(running: World) -> None:

@@ -33,16 +33,6 @@ def world(tmp_path: Path) -> Iterator[World]:
     made.runner.close()
 
 
-@pytest.fixture
-def running(world: World) -> World:
-    """A site where 1.0.0 runs on both nodes."""
-    world.repository.deploy("1.0.0")
-    world.repository.push()
-    world.settle()
-    assert world.versions() == {"harbor-1": "1.0.0", "harbor-2": "1.0.0"}
-    return world
-
-
 def want(world: World, version: str) -> None:
     """Git wants this version from now on, and the runner has seen it."""
     world.repository.deploy(version)

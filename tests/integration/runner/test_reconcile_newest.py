@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
 
 from margrave.lifecycle import Kind, Outcome, State
 from runner.ports import Call
@@ -16,14 +12,6 @@ from tests.support.site import World
 from tests.support.waiting import eventually
 
 NODE = "harbor-1"
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    """A site where nothing is deployed yet."""
-    made = World(tmp_path)
-    yield made
-    made.runner.close()
 
 
 def begin(world: World, version: str) -> None:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
-
-import pytest
 
 from runner.store import outbox, placements, site
 from tests.support.repository import STOREFRONT
@@ -15,17 +12,6 @@ from tests.support.site import World
 from tests.support.waiting import eventually
 
 OTHER = "9d0c8f7e-5d0e-4c7a-9b1e-2f7f2a1c9d99"
-
-
-@pytest.fixture
-def running(tmp_path: Path) -> Iterator[World]:
-    """A site where 1.0.0 runs on both nodes."""
-    made = World(tmp_path)
-    made.repository.deploy("1.0.0")
-    made.repository.push()
-    made.settle()
-    yield made
-    made.runner.close()
 
 
 def test_the_state_folder_does_not_grow_for_ever(running: World, tmp_path: Path) -> None:
