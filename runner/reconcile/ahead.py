@@ -11,7 +11,7 @@ import logging
 import random
 import threading
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import Enum
@@ -21,7 +21,7 @@ from margrave.errors import MargraveError
 from margrave.lifecycle import Kind
 from margrave.planning import SitePlan, Step
 from runner.ports import Call, Executor, Node, Progress, Result, Status
-from runner.reconcile.calls import Calls
+from runner.reconcile.calls import Calls, not_made
 from runner.store import Store, site
 
 _log = logging.getLogger(__name__)
@@ -31,6 +31,7 @@ _FIRST_RETRY: Final = 30.0
 _LONGEST_RETRY: Final = 1800.0
 
 _Key = tuple[str, str]  # deployment, node
+_Fence = Mapping[str, object]
 
 
 class _Stage(Enum):
@@ -84,13 +85,14 @@ class Ahead:
                 if key in waiting and one.release == waiting[key].to_release
             }
             due = self._due(waiting)
-        begun = [self._begin(step, nodes[step.node]) for step in due if step.node in nodes]
-        calls = [call for call in begun if call is not None]
+        due = [step for step in due if step.node in nodes]
+        made = (self._begin(step, nodes[step.node], fence) for step, fence in self._fenced(due))
+        calls = [call for call in made if call is not None]
         if calls:
             self._executor.start(calls, _unheard, self._ended)
         with self._lock:
             steps = tuple(self._told(step) for step in plan.steps)
-        return replace(plan, steps=steps), len(begun)
+        return replace(plan, steps=steps), len(due)
 
     def fetching(self) -> bool:
         """Whether anything is on its way."""
@@ -115,20 +117,29 @@ class Ahead:
                 found.append(step)
         return found
 
-    def _begin(self, step: Step, node: Node) -> Call | None:
+    def _fenced(self, due: Sequence[Step]) -> list[tuple[Step, _Fence]]:
+        """Each with its fence, before any is remembered: where the disk is full none has begun."""
+        if not due:
+            return []
+        with self._store.write() as tx:
+            who = site.identity_of(tx)
+            own = {"runner": who.runner, "epoch": who.epoch}
+            return [(step, {**own, "seq": site.take_fence_seq(tx)}) for step in due]
+
+    def _begin(self, step: Step, node: Node, fence: _Fence) -> Call | None:
+        """The call as it goes out; one that cannot be made is tried again, and holds no other."""
         key, call = (step.deployment, step.node), str(uuid.uuid4())
         with self._lock:
             before = self._known.get(key)
             tries = before.tries + 1 if before else 1
             fetch = _Fetch(step.to_release, _Stage.FETCHING, call, tries)
             self._known[key] = fetch
-        with self._store.write() as tx:
-            who, seq = site.identity_of(tx), site.take_fence_seq(tx)
-        fence = {"runner": who.runner, "epoch": who.epoch, "seq": seq}
         try:
             made = self._calls.ahead(step.deployment, call, node, fence)
-        except MargraveError as error:
-            self._failed(key, fetch, error.message)
+        except Exception as error:  # noqa: BLE001 - told; a defect holds no other call
+            if not isinstance(error, MargraveError):
+                _log.exception("%s on %s: its call could not be made", *key)
+            self._failed(key, fetch, not_made(error))
             return None
         with self._lock:
             self._at_work[call] = key

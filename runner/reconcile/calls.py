@@ -111,11 +111,16 @@ def _call(
 def refused(one: Operation, error: Exception, now: datetime) -> Result:
     """What a call that could not be made came to; what nobody foresaw is a defect."""
     if isinstance(error, MargraveError):
-        cls = ErrorClass.AUTH if isinstance(error, NoLogin) else ErrorClass.CONFIG
-        message, cure = error.message, error.cure
+        cls, cure = ErrorClass.AUTH if isinstance(error, NoLogin) else ErrorClass.CONFIG, error.cure
     else:
-        # Its text may hold anything, a secret's value too: the log has it, and no report.
-        cls, message = ErrorClass.INTERNAL, f"the call could not be made: {type(error).__name__}"
-        cure = "report it, with the runner's log"
-    told = {"class": cls, "code": "not-callable", "message": message, "cure": cure}
+        cls, cure = ErrorClass.INTERNAL, "report it, with the runner's log"
+    told = {"class": cls, "code": "not-callable", "message": not_made(error), "cure": cure}
     return Result(one.id, Status.FAILED, {"error": told}, now, now)
+
+
+def not_made(error: Exception) -> str:
+    """Why a call could not be made. The text of what nobody foresaw may hold anything, a secret's
+    value too: the log has it, and no report."""
+    if isinstance(error, MargraveError):
+        return error.message
+    return f"the call could not be made: {type(error).__name__}"
