@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadFileScheduling
 
 from lab import Engine, Lab, kubernetes, preflight
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 SKIPS = Path(__file__).parent / "skips.txt"
 NODES = ("harbor-1", "harbor-2", "depot-1")
 DEMO = ("path", "demo")  # there is one demo on a machine
+
+# How long an example takes says how busy the machine is, and nothing of the product.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 
 for _name in [name for name in os.environ if name.startswith(("MARGRAVE_", "ANSIBLE_"))]:
     if _name != "MARGRAVE_TEST_LAB":  # a lab that is kept between runs while one works on tests

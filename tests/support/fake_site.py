@@ -107,6 +107,8 @@ class FakeSite:
                 answer = self._http.post("/reports", json=body)
             except httpx.TransportError:
                 return  # the next heartbeat tries again: nothing is lost
+            if answer.is_server_error:
+                return  # it is busy: the same
             answer.raise_for_status()
             ack = answer.json()["ack"]
             self._outbox = [one for one in self._outbox if one["seq"] > ack]
@@ -164,6 +166,8 @@ class FakeSite:
         if not clone.exists():
             address = self.url.replace("://", f"://site:{quote(self.token)}@", 1)
             _git(self.folder, "clone", "-q", f"{address}/git/deployments.git", str(clone))
+            if not clone.exists():
+                return None, {}  # it did not answer: another time
         _git(clone, "fetch", "-q", "origin")
         head = _git(clone, "rev-parse", "-q", "--verify", "origin/main")
         if not head:

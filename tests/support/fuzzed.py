@@ -63,7 +63,7 @@ def fuzzed(folder: Path, database: str | None = None) -> Iterator[Fuzzed]:
     process.start()
     url = f"http://{settings.http.bind}"
     try:
-        eventually(lambda: _ready(url), 60)
+        eventually(lambda: _ready(url), 120)
         yield _filled(url, folder)
     finally:
         process.terminate()
@@ -143,7 +143,7 @@ def _filled(url: str, folder: Path) -> Fuzzed:
         "/deployments", {"app": "shop", "version": "1.0.0", "targets": {"sites": ["harbor"]}}
     )
     deployment, request = asked["deployments"][0]["id"], asked["id"]
-    eventually(lambda: admin.get(f"/requests/{request}").json()["state"] == "published", 60)
+    eventually(lambda: admin.get(f"/requests/{request}").json()["state"] == "published")
     operation = str(uuid.uuid4())
     runner = httpx.Client(
         base_url=f"{url}/api/v1", headers={"Authorization": f"Bearer {token}"}, timeout=60

@@ -76,7 +76,7 @@ def served(base: Path, database: str = "", **settings: str) -> Iterator[Served]:
         )
     found = Served(f"http://{bind}", json.loads(made.stdout)["token"])
     try:
-        eventually(found.ready, 60, "the controller does not serve")
+        eventually(found.ready, 120, "the controller does not serve")
         yield found
     finally:
         process.terminate()

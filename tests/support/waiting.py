@@ -10,11 +10,12 @@ if TYPE_CHECKING:
 
 
 def eventually(
-    condition: Callable[[], object], timeout: float = 10, message: str = "", pause: float = 0.05
+    condition: Callable[[], object], timeout: float = 60, message: str = "", pause: float = 0.05
 ) -> None:
     """Return as soon as the condition is truthy; fail with the message when it never is.
 
-    An AssertionError within the condition counts as not yet, and is told in the end.
+    An AssertionError within the condition counts as not yet, and is told in the end. Nobody waits
+    longer for a limit that is high: it is for the busiest of machines.
     """
     deadline = time.monotonic() + timeout
     while True:

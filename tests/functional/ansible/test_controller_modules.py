@@ -136,7 +136,7 @@ def test_waiting_is_for_the_end(module: Modules, controller: Served, harbor: Pre
             found[:] = controller.get("/deployments", site=harbor.site)["items"]
             return bool(found and found[0]["revision"])
 
-        eventually(there, 30)
+        eventually(there)
         harbor.placement(found[0], "node-1", **more)
 
     threading.Timer(1, report).start()

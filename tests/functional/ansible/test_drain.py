@@ -58,7 +58,7 @@ def _deployed(controller: Served, runner: PretendRunner, module: Modules) -> Non
         found[:] = controller.get("/deployments", site=runner.site)["items"]
         return bool(found and found[0]["revision"])
 
-    eventually(published, 30)
+    eventually(published)
     runner.placement(found[0], NODES[0])
 
 

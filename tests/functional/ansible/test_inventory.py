@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from waitress.server import create_server
 
 from margrave.secret import Secret
 from runner.settings import Http
+from tests.support.listening import listening
 from tests.support.served import ROOT, PretendRunner, Served
 from tests.support.site import World
 
@@ -81,14 +79,8 @@ def runner_socket(tmp_path: Path) -> Iterator[Path]:
     """The admin socket of a site's runner."""
     world = World(tmp_path)
     path = tmp_path / "runner.sock"
-    listener = socket.socket(socket.AF_UNIX)
-    listener.bind(str(path))
-    server = create_server(world.runner.admin, sockets=[listener], threads=2)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    yield path
-    server.close()
-    thread.join(10)
+    with listening(world.runner.admin, f"unix://{path}"):
+        yield path
 
 
 def test_a_runners_nodes_without_a_controller(runner_socket: Path, tmp_path: Path) -> None:
@@ -115,13 +107,8 @@ def runner_url(tmp_path: Path) -> Iterator[str]:
     def from_elsewhere(environ: dict[str, Any], start: Any) -> Any:
         return public({**environ, "REMOTE_ADDR": "192.0.2.200"}, start)
 
-    listener = socket.create_server(("127.0.0.1", 0))
-    server = create_server(from_elsewhere, sockets=[listener], threads=2)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    server.close()
-    thread.join(10)
+    with listening(from_elsewhere) as server:
+        yield f"http://127.0.0.1:{server.server_port}"
 
 
 def test_a_runners_nodes_from_another_machine(runner_url: str, tmp_path: Path) -> None:

@@ -134,7 +134,7 @@ def test_what_can_be_watched_is_a_line_each_time(
         connections.append(call)
         if len(connections) == 1:
             return 200, ""
-        eventually(lambda: _asked(controller), 5, "it is asked")
+        eventually(lambda: _asked(controller), message="it is asked")
         return REFUSED
 
     controller.does("GET", EVENTS, stream)

@@ -141,7 +141,7 @@ def test_a_push_to_what_a_source_follows_is_read(
         ("tag", "refs/tags/stable"),
     ):
         commit = pushed(client, forge, ref)
-        eventually(lambda name=name, commit=commit: read(parts, name) == commit, 30, name)
+        eventually(lambda name=name, commit=commit: read(parts, name) == commit, 60, name)
 
 
 def test_a_push_that_comes_as_a_form_is_heard(
@@ -176,7 +176,7 @@ def test_of_many_sources_the_last_is_heard_of(
     told = {one.name: one.problem for one in health.checks(parts)}
     assert told["sources"] == "z: it was away"
     commit = pushed(client, forge, "refs/heads/master")
-    eventually(lambda: read(parts, "z") == commit, 30)
+    eventually(lambda: read(parts, "z") == commit)
 
 
 def test_a_burst_of_pushes_is_one_look(
@@ -213,10 +213,10 @@ def test_sources_are_read_again_on_a_timer(
     chores = Chores(parts)
     chores.start()
     first = git(forge, "rev-parse", "HEAD").strip()
-    eventually(lambda: read(parts, "own") == first, 30)
+    eventually(lambda: read(parts, "own") == first)
     git(forge, "commit", "-q", "--allow-empty", "-m", "More")
     git(forge, "push", "-q", "origin", "HEAD:master")
     clock.forward(301)
     second = git(forge, "rev-parse", "HEAD").strip()
-    eventually(lambda: read(parts, "own") == second, 30)
+    eventually(lambda: read(parts, "own") == second)
     chores.stop()

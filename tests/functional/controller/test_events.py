@@ -11,7 +11,6 @@ from typing import Any
 import httpx
 import pytest
 from flask import Flask
-from werkzeug.serving import make_server
 
 from controller.app import create_app
 from controller.events.broker import Broker
@@ -20,22 +19,18 @@ from controller.parts import Parts
 from controller.store import events
 from controller.store.words import EventKind
 from tests.functional.controller.kit import Api, Runner, add_deployment, add_site, placed
+from tests.support.listening import listening
 
-PATIENCE = httpx.Timeout(10)
+PATIENCE = httpx.Timeout(60)
 
 
 @pytest.fixture
 def address(parts: Parts, app: Flask) -> Iterator[str]:
     """The controller on a real port, with the events' thread running."""
     parts.broker.start()
-    server = make_server("127.0.0.1", 0, app, threaded=True)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.port}"
-    parts.broker.stop()
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with listening(app) as server:
+        yield f"http://127.0.0.1:{server.port}"
+        parts.broker.stop()
 
 
 @contextmanager

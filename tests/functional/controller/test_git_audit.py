@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from flask import Flask
-from werkzeug.serving import make_server
 
 from tests.functional.controller.kit import Api
+from tests.support.listening import listening
 from tests.support.waiting import eventually
 from tests.support.works import APPS, git
 
@@ -19,11 +18,8 @@ from tests.support.works import APPS, git
 @pytest.fixture
 def address(app: Flask) -> Iterator[str]:
     """Where the controller listens."""
-    server = make_server("127.0.0.1", 0, app, threaded=True)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
+    with listening(app) as server:
+        yield f"127.0.0.1:{server.server_port}"
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from flask import Flask
-from werkzeug.serving import make_server
 
 from controller import git_endpoint
 from controller.access.identity import Identity, Role
@@ -17,6 +16,7 @@ from controller.store import deployments
 from controller.store.freshness import Moment
 from margrave import yaml_text
 from margrave.documents.deployment import read_deployment
+from tests.support.listening import listening
 from tests.support.registry import FakeRegistry
 from tests.support.works import Works, git
 
@@ -55,12 +55,9 @@ def served(tmp_path: Path) -> Iterator[Served]:
             lambda: shelve(works.store, works.settings.state.dir / "shelf"),
         )
     )
-    server = make_server("127.0.0.1", 0, app, threaded=True)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    works.url = f"http://127.0.0.1:{server.server_port}"
-    yield works
-    server.shutdown()
-    server.server_close()
+    with listening(app) as server:
+        works.url = f"http://127.0.0.1:{server.server_port}"
+        yield works
     works.store.close()
     registry.stop()
 
@@ -207,11 +204,13 @@ def test_twenty_requests_beside_a_second_author(served: Served, tmp_path: Path) 
     thread = threading.Thread(target=author)
     thread.start()
     answers = []
-    for number in range(20):
-        answers.append(served.create("harbor", "depot", name=f"shop-{number}"))
-        served.publisher.publish_all()
-    stop.set()
-    thread.join(timeout=60)
+    try:
+        for number in range(20):
+            answers.append(served.create("harbor", "depot", name=f"shop-{number}"))
+            served.publisher.publish_all()
+    finally:
+        stop.set()
+        thread.join(timeout=60)
     states = {served.request(answer)["state"] for answer in answers}
     assert states == {"published"}
     head = served.repository.head()

@@ -83,16 +83,18 @@ def test_nothing_is_lost_or_undone(works: Works, forge: Path, tmp_path: Path, nu
     thread = threading.Thread(target=author.run)
     thread.start()
     answers, wanted = [], {}
-    for turn in range(number):
-        one, path = ones[turn % len(ones)], paths[turn % len(ones)]
-        wanted[path] = f"{turn + 30}s"
-        answers.append(works.act("update", one["id"], health={"timeout": wanted[path]}))
-        works.publisher.publish_all()
-        works.clock.forward(60)
-        author.ahead.release(MOST_AHEAD)
-    author.stop.set()
-    author.ahead.release()
-    thread.join(timeout=120)
+    try:
+        for turn in range(number):
+            one, path = ones[turn % len(ones)], paths[turn % len(ones)]
+            wanted[path] = f"{turn + 30}s"
+            answers.append(works.act("update", one["id"], health={"timeout": wanted[path]}))
+            works.publisher.publish_all()
+            works.clock.forward(60)
+            author.ahead.release(MOST_AHEAD)
+    finally:
+        author.stop.set()
+        author.ahead.release()
+        thread.join(timeout=120)
     assert not thread.is_alive()
     works.publisher.refresh()
     assert {works.request(answer)["state"] for answer in answers} == {"published"}

@@ -59,7 +59,7 @@ def _while_one_writes(parts: Parts, sites: tuple[str, ...]) -> dict[str, Future[
     with ThreadPoolExecutor(len(sites)) as pool, parts.store.write():
         told = {one: pool.submit(parts.heartbeats.take, one, _beat(parts)) for one in sites}
         others = len(sites) - 1
-        eventually(lambda: parts.heartbeats.waiting >= others, 20, "all have come", 0.01)
+        eventually(lambda: parts.heartbeats.waiting >= others, 60, "all have come", 0.01)
     return told
 
 

@@ -75,7 +75,7 @@ def serving(
             return False
 
     try:
-        eventually(ready, 30, "it is not ready")
+        eventually(ready, 120, "it is not ready")
         yield url, process
     finally:
         if process.is_alive():
@@ -105,7 +105,7 @@ def test_it_serves_beside_full_streams_and_stops_gracefully(served):
         os.kill(process.pid, signal.SIGTERM)
         for stream in (one, two):
             assert b": open" in stream.read()
-    process.join(20)
+    process.join(60)
     assert process.exitcode == 0
 
 

@@ -124,7 +124,7 @@ def served(settings: ControllerSettings) -> Iterator[SpawnProcess]:
     process = multiprocessing.get_context("spawn").Process(target=serve, args=(settings,))
     process.start()
     try:
-        eventually(lambda: answers(f"http://{settings.http.bind}/readyz"), 60, "it is not ready")
+        eventually(lambda: answers(f"http://{settings.http.bind}/readyz"), 120, "it is not ready")
         yield process
     finally:
         process.terminate()

@@ -51,7 +51,7 @@ def test_whichever_a_forge_tells_the_source_is_read(pair: Pair, tmp_path: Path) 
         signed = {**github(body, SECRET), "X-GitHub-Delivery": commit}
         answer = httpx.post(f"{pair.urls[which]}/hooks/git", content=body, headers=signed)
         assert answer.json()["status"] == "accepted", answer.text
-        eventually(lambda commit=commit: read() == commit, 30, f"told controller {which}")
+        eventually(lambda commit=commit: read() == commit, 60, f"told controller {which}")
     store.close()
 
 

@@ -70,7 +70,7 @@ def test_one_killed_while_it_publishes_is_followed_by_the_other(pair: Pair, tell
     pair.marker.touch()
     request = pair.create(0, "shop")
     reached = pair.marker.with_name(f"{pair.marker.name}.reached")
-    eventually(reached.exists, 30, "no push began")
+    eventually(reached.exists, 60, "no push began")
     publishing = _publishing(pair)
     pid = pair.processes[publishing].pid
     assert pid is not None
@@ -94,7 +94,7 @@ def test_a_database_that_restarts_while_they_publish(
     pair.marker.touch()
     requests = [pair.create(which, f"shop-{which}-{one}") for one in range(3) for which in (0, 1)]
     reached = pair.marker.with_name(f"{pair.marker.name}.reached")
-    eventually(reached.exists, 30, "no push began")
+    eventually(reached.exists, 60, "no push began")
     lasting.restart()
     begin = time.monotonic()
     pair.marker.unlink()
@@ -112,7 +112,7 @@ def test_a_database_that_restarts_while_they_publish(
     tell(f"all published {time.monotonic() - begin:.1f} s after the database was back")
     assert sorted(pair.commits()) == sorted(requests)
     for url in pair.urls:
-        eventually(lambda url=url: answers(f"{url}/readyz"), 30, "it is not ready again")
+        eventually(lambda url=url: answers(f"{url}/readyz"), 60, "it is not ready again")
 
 
 def _publishing(pair: Pair) -> int:

@@ -119,7 +119,7 @@ def test_under_load_nothing_is_lost_or_doubled(pair: Pair) -> None:
         store.close()
         newest = stored[-1]
         for one in streams:
-            eventually(lambda one=one: one.ids and one.ids[-1] >= newest, 30, "not all was told")
+            eventually(lambda one=one: one.ids and one.ids[-1] >= newest, 60, "not all was told")
     sent = len(SITES) * BATCHES * NODES
     assert rows == sent
     assert sorted(pair.commits()) == sorted(asked)

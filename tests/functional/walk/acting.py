@@ -22,7 +22,7 @@ def update(w: World) -> None:
     w.ask("PATCH", shop, 412, json={"version": "1.1.0"}, headers={"If-Match": '"other"'})
     w.ask("PATCH", shop, 422, json={"version": "9.9.9"})
     w.ask("PATCH", shop, 202, json={"version": "1.1.0"}, headers={"If-Match": tag})
-    eventually(lambda: w.deployment(w.ids["shop"])["version"] == "1.1.0", 30, "it is in Git")
+    eventually(lambda: w.deployment(w.ids["shop"])["version"] == "1.1.0", 60, "it is in Git")
     now = w.until(w.ids["shop"], "INSTALLED", "succeeded")
     assert now["revision"] != before["revision"] and now["id"] == before["id"]
     assert now["parameters"] == before["parameters"], "a version leaves values as they were"
@@ -31,7 +31,7 @@ def update(w: World) -> None:
     assert now["parameters"]["greeting"] != "moin", "null takes the value back"
     done = _accepted(w, "POST", f"{shop}/rollback", to=before["revision"])
     assert done["action"] == "rollback" and done["commit"]
-    eventually(lambda: w.deployment(w.ids["shop"])["version"] == "1.0.0", 30, "back in Git")
+    eventually(lambda: w.deployment(w.ids["shop"])["version"] == "1.0.0", 60, "back in Git")
     assert w.until(w.ids["shop"], "INSTALLED", "succeeded")["revision"] == before["revision"]
     w.ask("POST", f"{shop}/rollback", 422, json={"to": "9.9.9"})
 
@@ -49,7 +49,7 @@ def a_bad_release(w: World) -> None:
         done = _accepted(w, "POST", f"{shop}/{verb}")
         assert (done["action"], done["commit"]) == (verb, None)
     _accepted(w, "PATCH", shop, version="1.1.0")
-    eventually(lambda: w.deployment(w.ids["shop"])["version"] == "1.1.0", 30, "it is in Git")
+    eventually(lambda: w.deployment(w.ids["shop"])["version"] == "1.1.0", 60, "it is in Git")
     w.until(w.ids["shop"], "INSTALLED", "succeeded")
 
 
@@ -58,9 +58,9 @@ def cancel(w: World) -> None:
     till = w.ids["till"]
     w.site.may_go_on.clear()
     _accepted(w, "PATCH", f"/deployments/{till}", version="1.1.0")
-    eventually(lambda: w.deployment(till)["state"] == "UPDATING", 30, "it is under way")
+    eventually(lambda: w.deployment(till)["state"] == "UPDATING", 60, "it is under way")
     running = lambda: w.items("/operations?state=running", "operation")  # noqa: E731
-    eventually(lambda: [one["deployment"] for one in running()] == [till], 30, "its operation")
+    eventually(lambda: [one["deployment"] for one in running()] == [till], 60, "its operation")
     done = _accepted(w, "POST", f"/deployments/{till}/cancel")
     assert done["commit"] is None
     w.until(till, "INSTALLED", "held")
@@ -83,7 +83,7 @@ def many(w: World) -> None:
     done = w.published(act("update", both, version="1.0.0")["id"])
     assert len(done["deployments"]) == 2 and done["commit"]
     for one in both["ids"]:
-        eventually(lambda one=one: w.deployment(one)["version"] == "1.0.0", 30, "in Git")
+        eventually(lambda one=one: w.deployment(one)["version"] == "1.0.0", 60, "in Git")
         w.until(one, "INSTALLED", "succeeded")
     for action in ("retry", "cancel", "release"):
         select = {"app": "storefront", "selector": {"matchLabels": {"zone": "shop"}}}

@@ -73,7 +73,7 @@ def sites(w: World) -> None:
 
 def nodes(w: World) -> None:
     """Known from the site's reports, and every verb of a node."""
-    eventually(lambda: len(w.items("/nodes", "node")) == 2, 30, "both nodes are known")
+    eventually(lambda: len(w.items("/nodes", "node")) == 2, 60, "both nodes are known")
     (one, two) = w.items("/sites/harbor/nodes", "node")
     assert (one["name"], two["name"], one["status"]) == ("harbor-1", "harbor-2", "active")
     has("capabilities", one["capabilities"])

@@ -79,7 +79,7 @@ def streams(w: World) -> None:
                 break
         assert answer.status_code == 503 and int(answer.headers["Retry-After"]) > 0
         assert json.loads(answer.read())["cure"]
-    eventually(lambda: w.send("GET", "/healthz").status_code == 200, 10)
+    eventually(lambda: w.send("GET", "/healthz").status_code == 200)
 
 
 def _batch(first: int, *events: tuple[str, Any], runner: str) -> dict[str, Any]:

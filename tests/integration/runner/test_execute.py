@@ -56,7 +56,7 @@ def executor(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ansible
     made = AnsibleExecutor(tmp_path / "execute", connect_timeout=5, warm=request.param == "warm")
     made.open()
     if request.param == "warm":
-        eventually((tmp_path / "execute/c/warm").exists, 20, "the warm process does not come up")
+        eventually((tmp_path / "execute/c/warm").exists, 60, "the warm process does not come up")
     yield made
     made.stop()
     assert mentioning(tmp_path) == []
@@ -203,7 +203,7 @@ def test_runs_overlap(executor, root, deployment) -> None:
     """A look at a node is answered while an operation on it goes on."""
     node = root("depot-1")
     results = carry(executor, [install(node, deployment, "1.2.0", timeout=30)])
-    eventually(lambda: results.lines, 20, "the operation does not begin")
+    eventually(lambda: results.lines, 60, "the operation does not begin")
     assert executor.observe([node])["depot-1"].status is Status.OK
     assert results.by_operation == {}
     assert executor.active == {"install-1.2.0"}
@@ -257,7 +257,7 @@ def test_a_deadline_ends_the_waiting(executor, root, deployment) -> None:
 def test_stop_leaves_nothing(executor, root, deployment, tmp_path) -> None:
     """What runs is settled as lost, at once, and no process or file of it remains."""
     results = carry(executor, [install(root("depot-1"), deployment, "1.2.0", timeout=30)])
-    eventually(lambda: results.lines, 20, "the operation does not begin")
+    eventually(lambda: results.lines, 60, "the operation does not begin")
     executor.stop()
     assert results.wait(0.1)["install-1.2.0"].data["error"]["code"] == "stopped"
     assert mentioning(tmp_path) == []
@@ -304,7 +304,7 @@ def test_without_the_warm_process_it_goes_the_plain_way(root, tmp_path) -> None:
     executor = AnsibleExecutor(tmp_path / "execute")
     executor.open()
     socket = tmp_path / "execute/c/warm"
-    eventually(socket.exists, 20, "the warm process does not come up")
+    eventually(socket.exists, 60, "the warm process does not come up")
     processes.kill_naming(str(socket))
     assert executor.inspect([root("depot-1")])["depot-1"].status is Status.OK
     executor.stop()

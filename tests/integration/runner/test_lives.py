@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from margrave.documents.deployment import Deployment
@@ -201,12 +201,7 @@ def life(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Life]:
 
 def few(lives: int) -> settings:
     """So many lives. Each takes about a second, so one that fails is shrunk by who mends it."""
-    return settings(
-        max_examples=lives,
-        deadline=None,
-        phases=[Phase.explicit, Phase.reuse, Phase.generate],
-        suppress_health_check=[HealthCheck.too_slow],
-    )
+    return settings(max_examples=lives, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 
 
 def comes_to_rest(site: Site, rounds: list[Round]) -> None:

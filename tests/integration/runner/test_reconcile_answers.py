@@ -135,7 +135,7 @@ def test_reload_asks_the_nodes_what_they_can_do_and_waits_for_none(
 
     def slow(some: Sequence[Target]) -> dict[str, Observation]:
         asked.set()
-        may_answer.wait(30)
+        may_answer.wait(60)
         return inspect(some)
 
     monkeypatch.setattr(running.executor, "inspect", slow)
@@ -147,7 +147,7 @@ def test_reload_asks_the_nodes_what_they_can_do_and_waits_for_none(
     try:
         commands.handle({"id": "c1", "kind": "reload"})
         assert acknowledged(running) == [("c1", "done")]
-        assert asked.wait(10)
+        assert asked.wait(60)
         running.runner.work.reconciler.tick()
         may_answer.set()
         eventually(lambda: all(node.capabilities.get("cpus") == 4 for node in nodes.list()))

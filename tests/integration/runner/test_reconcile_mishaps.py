@@ -163,7 +163,7 @@ def test_an_answer_that_cannot_be_written_down_is_asked_for_again(
     monkeypatch.setattr(threading, "excepthook", lambda _: None)  # as a run's own thread logs it
     want(running, "1.1.0")
     running.runner.work.reconciler.tick()
-    assert broken.wait(10)
+    assert broken.wait(60)
     eventually(lambda: running.executor.idle())
     [one] = unfinished(running)
     assert one.state is OperationState.RUNNING

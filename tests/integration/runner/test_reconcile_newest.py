@@ -129,7 +129,7 @@ def test_the_late_answer_of_what_gave_way_changes_nothing(world: World) -> None:
     def hold(call: Call) -> None:
         if call.arguments.get("version") == "1.1.0" and not at_work.is_set():
             at_work.set()
-            assert may_end.wait(30)
+            assert may_end.wait(60)
             over.set()
 
     world.executor.before_answer = hold
@@ -137,10 +137,10 @@ def test_the_late_answer_of_what_gave_way_changes_nothing(world: World) -> None:
     world.repository.push()
     world.runner.work.watch.look(hinted=True)
     world.runner.work.reconciler.tick()
-    assert at_work.wait(10)
+    assert at_work.wait(60)
     fix(world)
     may_end.set()
-    assert over.wait(10)
+    assert over.wait(60)
     world.settle()
     is_well(world, "1.3.0")
     assert len([one for one in world.executor.calls if one.node.name == NODE]) == 3

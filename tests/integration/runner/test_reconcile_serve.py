@@ -128,7 +128,7 @@ def test_doors_and_their_keys(served: Process) -> None:
     assert {one["name"] for one in ready["checks"]} >= {"claim", "disk", "ticks", "git"}
     assert "margrave_runner_placements" in httpx.get(served.url + "/metrics").text
     fetched = 'margrave_runner_git_requests_total{op="fetch",result="done"}'
-    eventually(lambda: fetched in httpx.get(served.url + "/metrics").text, 30, "no fetch counted")
+    eventually(lambda: fetched in httpx.get(served.url + "/metrics").text, 60, "no fetch counted")
     assert httpx.get(served.url + "/status").json()["site"]["name"] == "harbor"
     page = httpx.get(served.url + "/")
     assert "<h1>harbor</h1>" in page.text

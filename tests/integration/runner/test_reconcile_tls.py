@@ -76,7 +76,7 @@ def test_more_clients_than_are_served_at_once_take_no_threads(url: str, tls: Tls
     before = set(threading.enumerate())  # those of other tests may end meanwhile
     serving = lambda: len(set(threading.enumerate()) - before)  # noqa: E731
     silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(2 * AT_ONCE)]
-    eventually(lambda: serving() >= AT_ONCE, 30, "as many as are served at once")
+    eventually(lambda: serving() >= AT_ONCE, 60, "as many as are served at once")
     # Those beyond are turned away, one after the other, without a thread of their own.
     silent[AT_ONCE].settimeout(30)
     assert silent[AT_ONCE].recv(1) == b""

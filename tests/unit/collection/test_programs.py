@@ -34,7 +34,7 @@ def test_a_program_whose_time_is_over_ends_with_its_children(tmp_path: Path) -> 
     ran = Programs().run(["/bin/sh", "-c", HOST, "sh", str(noted)], 0.5, {"PATH": os.defpath})
 
     assert ran.code is None
-    eventually(lambda: _gone(int(noted.read_text())), 10, "the child is gone")
+    eventually(lambda: _gone(int(noted.read_text())), 60, "the child is gone")
 
 
 def test_a_program_needs_no_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from margrave.yaml_text import SIZE_LIMIT
 
 
 @pytest.mark.parametrize("name", READERS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.binary(max_size=400) | st.text(max_size=400).map(str.encode))
 def test_any_bytes_are_read_or_refused(name: str, data: bytes) -> None:
     """Whatever comes, the answer is a document or a refusal in words."""

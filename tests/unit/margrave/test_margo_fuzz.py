@@ -71,7 +71,7 @@ def assert_told(read: Callable[[bytes, str], object], data: bytes, file: str) ->
 
 
 @pytest.mark.parametrize("kind", sorted(READERS))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_odd_values_at_any_place_are_findings(kind: str, data: st.DataObject) -> None:
     """One, two or three of them; as JSON and as YAML."""
@@ -89,7 +89,7 @@ def test_odd_values_at_any_place_are_findings(kind: str, data: st.DataObject) ->
 
 
 @pytest.mark.parametrize("kind", sorted(READERS))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_broken_bytes_are_findings(kind: str, data: st.DataObject) -> None:
     """A document with a piece cut out, doubled or overwritten."""
@@ -101,7 +101,7 @@ def test_broken_bytes_are_findings(kind: str, data: st.DataObject) -> None:
     assert_told(READERS[kind], whole[:start] + noise + whole[end:], "a.json")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_broken_bundles_are_refused(data: st.DataObject) -> None:
     """Also where the archive inside is broken and gzip whole."""

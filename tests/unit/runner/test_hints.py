@@ -136,6 +136,7 @@ def test_a_failing_turn_backs_off_until_a_hint(caplog: pytest.LogCaptureFixture)
             raise Unreachable("git.example: no route", "")
 
     repeater = Repeater("git", 0.2, work, slowest=1_000_000)
+    repeater._failures = 20  # before this one: its next turn by itself would be minutes away
     with running(repeater):
         eventually(lambda: "git: git.example: no route; it is tried again" in caplog.text)
         repeater.hint()

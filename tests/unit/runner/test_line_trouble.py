@@ -76,7 +76,7 @@ def test_reports_go_on_after_any_error_and_tell_of_it(store: Store, error: Excep
     eventually(lambda: line.taken == [1])
     eventually(lambda: not sender.trouble)
     sender.stop()
-    thread.join(5)
+    thread.join(60)
     assert not thread.is_alive()
 
 
@@ -98,7 +98,7 @@ def test_reports_that_cannot_be_noted_as_delivered_are_delivered_again(
     thread = running(sender.run)
     eventually(lambda: line.taken == [1, 1])
     sender.stop()
-    thread.join(5)
+    thread.join(60)
     with store.read() as tx:
         assert outbox.count_waiting(tx) == 0
 
@@ -135,5 +135,5 @@ def test_the_stream_is_taken_up_again_after_any_error() -> None:
     thread = running(stream.run)
     eventually(lambda: len(opened) > 2)
     stream.stop()
-    thread.join(5)
+    thread.join(60)
     assert not thread.is_alive()

@@ -207,7 +207,7 @@ def test_the_sender_wakes_for_each_event_and_survives_a_cut(
     eventually(lambda: [seq for _, seq, _ in controller.taken] == [1, 2, 3, 4])
     eventually(lambda: not sender.trouble)
     sender.stop()
-    thread.join(5)
+    thread.join(60)
     assert not thread.is_alive()
 
 

@@ -91,7 +91,7 @@ def test_a_phase_that_cannot_be_taken_in_is_told_again(
     heard.trouble.set()
     node.write(ONE, "switch")
     node.write(OTHER, "health")
-    assert heard.raised.wait(10)
+    assert heard.raised.wait(60)
     eventually(lambda: heard.told == [(OTHER, "health")])
     heard.trouble.clear()
     eventually(lambda: (ONE, "switch") in heard.told)

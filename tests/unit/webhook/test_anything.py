@@ -76,7 +76,7 @@ client = app.test_client()
 
 
 @given(st.binary(max_size=200), st.dictionaries(st.sampled_from(NAMES), header | digits))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_what_is_not_signed_never_gets_in(body, headers) -> None:
     """No headers and bytes that anybody makes up reach the sink, or break the door."""
     before = len(pushes)
@@ -86,7 +86,7 @@ def test_what_is_not_signed_never_gets_in(body, headers) -> None:
 
 
 @given(payloads | anything, st.sampled_from(EVENTS), st.sampled_from(KINDS))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_what_is_signed_may_hold_anything(payload, forge, event) -> None:
     """A signed body of any shape is answered, and what reaches the sink is a push to main."""
     body = json.dumps(payload).encode()
@@ -106,7 +106,7 @@ def test_what_is_signed_may_hold_anything(payload, forge, event) -> None:
 
 
 @given(payloads | anything)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_what_signs_in_with_a_password_may_hold_anything(payload) -> None:
     """The same where nothing but the body says what it is."""
     pair = base64.b64encode(b"anybody:s").decode()
