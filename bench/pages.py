@@ -19,7 +19,9 @@ from bench.figures import keep
 from bench.lists import BY_HAND, spread
 from bench.reports import controller
 from controller.app import create_app
+from controller.pages import compiled
 from controller.parts import Parts
+from controller.serve import settle_memory
 from controller.store.columns import table
 from controller.store.models import History, Node, Operation
 from controller.store.words import OperationState
@@ -90,7 +92,7 @@ def _history(parts: Parts, total: int) -> None:
 
 def timed(parts: Parts, path: str) -> dict[str, Any]:
     """How long a page takes, and how big it is."""
-    client = create_app(parts).test_client()
+    client = compiled(create_app(parts)).test_client()  # as it is served
     headers = {"Authorization": "Bearer viewer", "Accept": "text/html"}
     times, size = [], 0
     worked = time.process_time()
@@ -120,6 +122,7 @@ def main() -> None:
                 connection.execute(text(BY_HAND)).fetchall()
                 by_hand.append((time.perf_counter() - begun) * 1000)
         engine.dispose()
+        settle_memory()
         pages = {name: timed(parts, path) for name, path in PATHS.items()}
     keep("pages", {"deployments": total, "bars": BARS, "list by hand": spread(by_hand), **pages})
 

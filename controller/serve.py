@@ -118,6 +118,7 @@ class Server(BaseApplication):  # type: ignore[misc]
     def _made(self) -> Flask:
         from controller.app import assemble, create_app
         from controller.chores import Chores
+        from controller.pages import compiled
 
         parts = assemble(self._settings)
         problem = parts.store.schema_problem()
@@ -125,7 +126,7 @@ class Server(BaseApplication):  # type: ignore[misc]
             raise Refused(problem)
         parts.repository.prepare()
         self._chores = Chores(parts)
-        return create_app(parts, self._chores)
+        return compiled(create_app(parts, self._chores))
 
     def run(self) -> None:
         """Serve until stopped; Refused or Unreachable where the worker could not begin."""

@@ -7,7 +7,7 @@ nothing is published, or where a site stands still, has not nothing that needs a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from controller.publish import trunk
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 SHOWN: Final = 8  # of each kind: how many there are is told beside them
 LATELY: Final = timedelta(days=1)  # a request that came to nothing is asked for again, or forgotten
+_NEVER: Final = datetime.min.replace(tzinfo=UTC)
 CURES: Final[Mapping[str, str]] = {
     Outcome.FAILED: "read its log, mend the cause, then retry or deploy another version",
     Outcome.ROLLBACK_FAILED: "read its log; somebody has to look at the node",
@@ -49,12 +50,12 @@ def needs(
     call: Call,
     session: Session,
     sites: Sequence[Site],
-    counted: Mapping[str, Mapping[str, int]],
+    counted: summary.Counted,
 ) -> list[Need]:
     """Everything, what stops most first; kinds of which there is none are left out."""
     moment, only = call.parts.moment(), call.who.sites
     silent = [one for one in sites if moment.site(one["last_seen"]) is not Freshness.FRESH]
-    silent.sort(key=lambda one: stamp(one["last_seen"]) or "", reverse=True)
+    silent.sort(key=lambda one: one["last_seen"] or _NEVER, reverse=True)
     late = moment.now - LATELY
     found = [
         _unpublished(call, session),
@@ -84,10 +85,10 @@ def _unpublished(call: Call, session: Session) -> Need:
     return Need("unpublished", len(shown), shown)
 
 
-def _trouble(call: Call, session: Session, counted: Mapping[str, Mapping[str, int]]) -> Need:
+def _trouble(call: Call, session: Session, counted: summary.Counted) -> Need:
     number = sum(own.get(one, 0) for own in counted.values() for one in TROUBLE)
-    found = summary.latest(session, call.parts.moment(), call.who.sites, SHOWN, TROUBLE)
-    return Need("trouble", number, [_in_trouble(one) for one in found] if number else [])
+    found = summary.latest(session, call.parts.moment(), call.who.sites, SHOWN, TROUBLE, counted)
+    return Need("trouble", number, [_in_trouble(one) for one in found])
 
 
 def _in_trouble(one: dict[str, Any]) -> Shown:

@@ -11,7 +11,7 @@ from controller.api import actions, attention, paging, sites
 from controller.api.routes import Route
 from controller.store import lately, summary
 from controller.store.shapes import stamp
-from margrave.lifecycle import Freshness
+from margrave.lifecycle import Freshness, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +52,7 @@ def shown(call: Call) -> dict[str, Any]:
             "nodes": summary.nodes(session, moment, only),
             "attention": [{"why": need.why, **one} for need in needs for one in need.shown],
             "needs": {need.why: need.number for need in needs},
-            "under_way": summary.under_way(session, moment, only, ROWS),
+            "under_way": summary.latest(session, moment, only, ROWS, (Outcome.PENDING,), counted),
             "changed": summary.changed(session, moment, only, ROWS),
             "latest": summary.transitions(session, only, LATEST),
             "days": _days(lately.days(session, since, only), since, lately.days_from(session)),
@@ -107,19 +107,20 @@ def _spans(now: dict[str, Any], told: lately.Told, since: datetime) -> Iterator[
 
 
 def _sites(known: list[dict[str, Any]], moment: Moment) -> dict[str, Any]:
-    fresh = [one for one in known if moment.site(one["last_seen"]) is Freshness.FRESH]
     silence = {words: 0 for words, _ in SILENCES}
-    never = 0
+    fresh = never = 0
     for one in known:
         if one["last_seen"] is None:
             never += 1
-        elif moment.site(one["last_seen"]) is not Freshness.FRESH:
+        elif moment.site(one["last_seen"]) is Freshness.FRESH:
+            fresh += 1
+        else:
             age = (moment.now - one["last_seen"]).total_seconds()
             silence[next(words for words, most in SILENCES if age < most)] += 1
     return {
         "total": len(known),
-        "fresh": len(fresh),
-        "unknown": len(known) - len(fresh),
+        "fresh": fresh,
+        "unknown": len(known) - fresh,
         "never": never,
         **{
             word: sum(1 for one in known if one[key])

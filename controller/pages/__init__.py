@@ -8,6 +8,6 @@ May use: margrave, flask, jinja2, the API. Never: SQL, Git, a request to another
 """
 
 from controller.pages.frame import told
-from controller.pages.views import blueprint
+from controller.pages.views import blueprint, compiled
 
-__all__ = ["blueprint", "told"]
+__all__ = ["blueprint", "compiled", "told"]
