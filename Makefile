@@ -84,6 +84,7 @@ docs: $(STAMP) ## the documentation as pages: var/docs/index.html
 	$(BIN)/sphinx-build -qnW --keep-going -d var/docs/.doctrees docs var/docs
 
 # Each beside its reference, in one run. Those of the second line make edge nodes, and need root.
+# Not among them: `python -m bench.compare` has no bar, and fetches the community's modules first.
 SERVERS := publish reports lists reads resting pages heartbeats fleet_quiet poll runner_memory documents hostile
 ON_NODES := push_to_healthy drift module gap operations fleet
 

@@ -11,6 +11,7 @@ from margrave import durations
 from margrave.findings import Finding
 from margrave.secret import Secret
 
+SOCKET: Final = "runner.sock"  # of a runner, in its state folder
 LOOPBACK: Final = ("127.", "localhost:", "[::1]:", "unix:")
 
 Duration = Annotated[str, Field(pattern=rf"^{durations.PATTERN}$")]

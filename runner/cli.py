@@ -15,13 +15,14 @@ from urllib.parse import quote
 import click
 
 from margrave import settings_file
+from margrave.sections import SOCKET
 from margrave.terminal.asking import asks, confirm
 from margrave.terminal.cells import field, pick
 from margrave.terminal.options import Duration, configured, shows
 from margrave.terminal.output import Output
 from margrave.terminal.shape import Noun
 from runner import settings
-from runner.socket_client import SOCKET, ask
+from runner.socket_client import ask
 
 NODES: Final = (*pick("name", "address", "status"), ("WHY", field("error")))
 PLACEMENTS: Final = (

@@ -18,11 +18,11 @@ from flask import Flask
 from waitress.server import create_server
 
 from margrave.errors import Conflict, Refused
+from margrave.sections import SOCKET
 from runner import app
 from runner.execute import AnsibleExecutor
 from runner.notify import Systemd
 from runner.settings import RunnerSettings
-from runner.socket_client import SOCKET
 from runner.tls_server import TlsServer
 from runner.web.problems import BODY_LIMIT
 

@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from margrave.errors import Conflict, MargraveError, NotFound, Refused, Unreachable
 
-SOCKET: Final = "runner.sock"
 _SECONDS: Final = 660.0
 _KINDS: Final = {
     401: Refused,

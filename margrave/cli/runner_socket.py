@@ -9,8 +9,10 @@ from typing import Any
 
 from margrave.cli.api import Api
 from margrave.errors import MargraveError, Unreachable
+from margrave.sections import SOCKET, State
+from margrave.settings_file import FILE_NAME
 
-PLACES = (Path("margrave.toml"), Path("/etc/margrave/margrave.toml"))
+PLACES = (Path(FILE_NAME), Path("/etc/margrave") / FILE_NAME)
 
 
 def connect(config: Path | None) -> Api:
@@ -23,7 +25,7 @@ def connect(config: Path | None) -> Api:
 
 def connect_to(config: Path) -> Api:
     """The API of the runner with this configuration; Unreachable when none listens there."""
-    socket = _state(config) / "runner.sock"
+    socket = _state(config) / SOCKET
     if not socket.exists():
         raise Unreachable(f"no runner listens at {socket}", "margrave runner serve, or --config")
     return Api("http://runner", uds=socket, timeout=180.0)
@@ -42,7 +44,7 @@ def is_runners(config: Path) -> bool:
 def _state(config: Path) -> Path:
     section = _read(config).get("state")
     written = section.get("dir") if isinstance(section, dict) else None
-    state = os.environ.get("MARGRAVE_STATE__DIR") or str(written or "state")
+    state = os.environ.get("MARGRAVE_STATE__DIR") or str(written or State().dir)
     return (config.resolve().parent / state).resolve()
 
 

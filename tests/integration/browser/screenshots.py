@@ -1,7 +1,8 @@
-"""`python -m tests.integration.browser.screenshots OUT [PAGE…]`: pictures of pages, each form."""
+"""Pictures of the pages of a fleet that has lived: wide and on a phone, light and dark."""
 
 from __future__ import annotations
 
+import argparse
 import base64
 import sys
 import tempfile
@@ -70,4 +71,8 @@ def _each(browser: webdriver.Chrome, out: Path, name: str) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else "var/screenshots"), sys.argv[2:])
+    parser = argparse.ArgumentParser(prog=f"python -m {__spec__.name}", description=__doc__)
+    parser.add_argument("out", nargs="?", type=Path, default=Path("var/screenshots"))
+    parser.add_argument("pages", nargs="*", metavar="PAGE", help="its name; all without one")
+    asked = parser.parse_args()
+    main(asked.out, asked.pages)
