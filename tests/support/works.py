@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -95,6 +97,16 @@ class Works:
         found = self.repository.read(head, path)
         assert found is not None, path
         return found
+
+
+@contextmanager
+def at_forge(folder: Path, forge: Path, *sites: str) -> Iterator[Works]:
+    """With these sites, its commits going to a forge; with a registry of its own."""
+    registry = FakeRegistry().start()
+    works = Works(folder, registry, git={"remote": str(forge)}).with_apps(*sites)
+    yield works
+    works.store.close()
+    registry.stop()
 
 
 def with_nodes(works: Works, site: str, *names: str, **more: Any) -> None:

@@ -24,6 +24,7 @@ from controller.store import Store, access
 from controller.store.words import Role
 from tests.functional.controller.kit import PASSWORD, Api, Clock, Runner, add_site
 from tests.support import postgres
+from tests.support.works import git
 
 # What speaks most to the database; each runs on PostgreSQL whenever it runs at all.
 QUICK = (
@@ -106,6 +107,13 @@ def looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def on_both() -> None:
     """Asked for by tests that make their database themselves."""
+
+
+@pytest.fixture
+def forge(tmp_path: Path) -> Path:
+    """An empty bare repository, as a forge makes one."""
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", "forge.git")
+    return tmp_path / "forge.git"
 
 
 @pytest.fixture

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from flask.testing import FlaskClient
+from sqlalchemy import func, select
 from werkzeug.test import TestResponse
 
 from controller.access.identity import Identity
 from controller.access.identity import Role as Rank
 from controller.access.passwords import token_hash
 from controller.parts import Parts
-from controller.store import access, aggregate
+from controller.store import access, aggregate, models
 from controller.store.models import Deployment, Site
 from margrave.lifecycle import Outcome, State
 
@@ -170,3 +172,24 @@ def placed(
         "actor": "runner",
         **more,
     }
+
+
+def rows_of(parts: Parts) -> dict[str, int]:
+    """How many rows each table has; the audit may tell of refusals."""
+    kept = [getattr(models, name) for name in models.__all__ if name != "AuditEntry"]
+    with parts.store.session() as session:
+        return {
+            kind.__tablename__: session.scalar(select(func.count()).select_from(kind)) or 0
+            for kind in kept
+        }
+
+
+def clear(answer: TestResponse, *statuses: int) -> dict[str, Any]:
+    """A problem with one of the statuses, and a cure for whoever reads it."""
+    assert answer.status_code in statuses, answer.text
+    assert answer.content_type == "application/problem+json"
+    body: dict[str, Any] = json.loads(answer.data)
+    assert body["status"] == answer.status_code
+    assert body["detail"] and body["cure"] and body["request_id"]
+    assert all(found["detail"] and found["cure"] for found in body["errors"]), body
+    return body

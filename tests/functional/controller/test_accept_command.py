@@ -16,12 +16,6 @@ from tests.support.works import ADA, Works, git
 
 
 @pytest.fixture
-def forge(tmp_path: Path) -> Path:
-    git(tmp_path, "init", "-q", "--bare", "-b", "main", "forge.git")
-    return tmp_path / "forge.git"
-
-
-@pytest.fixture
 def followed(tmp_path: Path, forge: Path) -> Iterator[Works]:
     """A controller that has published two commits to the forge."""
     made = Works(tmp_path / "state", None, git={"remote": str(forge)})

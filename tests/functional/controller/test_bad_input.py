@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import uuid
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
-from sqlalchemy import func, select
-from werkzeug.test import TestResponse
 
-from controller.app import assemble, create_app
 from controller.parts import Parts
-from controller.settings import ControllerSettings
-from controller.store import models
-from tests.functional.controller.kit import Api, add_deployment, add_site
+from tests.functional.controller.kit import Api, add_deployment, add_site, clear, rows_of
 
 SITE, NODE, ONE = "/sites/harbor", "/sites/harbor/nodes/harbor-1", "/deployments/ONE"
 NAMES = [
@@ -58,31 +51,11 @@ def one(parts: Parts) -> str:
 @pytest.fixture
 def unchanged(parts: Parts, one: str) -> Iterator[None]:
     """After the test every table has the rows that it had; the audit may tell of refusals."""
-    before = _rows(parts)
+    before = rows_of(parts)
     head = parts.repository.head()
     yield
-    assert _rows(parts) == before
+    assert rows_of(parts) == before
     assert parts.repository.head() == head
-
-
-def _rows(parts: Parts) -> dict[str, int]:
-    kept = [getattr(models, name) for name in models.__all__ if name != "AuditEntry"]
-    with parts.store.session() as session:
-        return {
-            kind.__tablename__: session.scalar(select(func.count()).select_from(kind)) or 0
-            for kind in kept
-        }
-
-
-def clear(answer: TestResponse, *statuses: int) -> dict[str, Any]:
-    """A problem with one of the statuses, and a cure for whoever reads it."""
-    assert answer.status_code in statuses, answer.text
-    assert answer.content_type == "application/problem+json"
-    body: dict[str, Any] = json.loads(answer.data)
-    assert body["status"] == answer.status_code
-    assert body["detail"] and body["cure"] and body["request_id"]
-    assert all(found["detail"] and found["cure"] for found in body["errors"]), body
-    return body
 
 
 @pytest.mark.usefixtures("unchanged")
@@ -303,37 +276,3 @@ def test_a_key_that_is_none(admin: Api, key: str) -> None:
     body = {"app": "shop", "targets": {"sites": ["harbor"]}}
     answer = admin.post("/deployments", json=body, headers={"Idempotency-Key": key})
     assert clear(answer, 422)["errors"][0]["pointer"] == "/Idempotency-Key"
-
-
-def test_a_dead_remote_is_said_and_changes_nothing(tmp_path: Path, database: str | None) -> None:
-    """What has to stand in Git at once is 503 with Retry-After; the site stays as it was."""
-    settings = ControllerSettings.model_validate(
-        {
-            "state": {"dir": tmp_path / "state"},
-            "database": {"url": database},
-            "git": {"remote": "http://127.0.0.1:9/none.git"},
-        }
-    )
-    parts = assemble(settings)
-    parts.store.migrate()
-    parts.repository.prepare()
-    add_site(parts, "harbor")
-    token = "dead-remote"
-    with parts.store.write() as session:
-        from controller.access.passwords import token_hash
-        from controller.store import access
-        from controller.store.words import Role
-
-        values = {"id": "t", "name": "t", "digest": token_hash(token), "role": Role.ADMIN}
-        access.add_token(session, {**values, "created_by": "test", "created_at": parts.clock()})
-    api = Api(create_app(parts).test_client(), token)
-    before = _rows(parts)
-    for path in ("/sites/harbor/pause", "/sites/harbor/drain"):
-        answer = api.post(path, json={})
-        clear(answer, 503)
-        assert int(answer.headers["Retry-After"]) >= 1
-    clear(api.post("/sites", json={"name": "depot"}), 503)
-    assert _rows(parts) == before
-    assert api.get("/sites/harbor").json["paused"] is None
-    parts.broker.stop()
-    parts.store.close()

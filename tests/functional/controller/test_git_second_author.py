@@ -11,24 +11,13 @@ import pytest
 
 from margrave import yaml_text
 from margrave.documents.deployment import read_deployment
-from tests.support.registry import FakeRegistry
-from tests.support.works import Works, git
-
-
-@pytest.fixture
-def forge(tmp_path: Path) -> Path:
-    git(tmp_path, "init", "-q", "--bare", "-b", "main", "forge.git")
-    return tmp_path / "forge.git"
+from tests.support.works import Works, at_forge, git
 
 
 @pytest.fixture
 def works(tmp_path: Path, forge: Path) -> Iterator[Works]:
-    registry = FakeRegistry().start()
-    works = Works(tmp_path / "state", registry, git={"remote": str(forge)})
-    works.with_apps("harbor", "depot")
-    yield works
-    works.store.close()
-    registry.stop()
+    with at_forge(tmp_path / "state", forge, "harbor", "depot") as made:
+        yield made
 
 
 # Pushes of the author's for each of the controller's requests: on a busy machine one of the two

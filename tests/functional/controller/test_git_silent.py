@@ -1,4 +1,4 @@
-"""A remote that takes what is sent and never answers: people get their answers all the same."""
+"""A remote that never answers, or is not there at all: people get their answers all the same."""
 
 from __future__ import annotations
 
@@ -11,9 +11,13 @@ from pathlib import Path
 import httpx
 import pytest
 
-from controller.store import Store
+from controller.access.passwords import token_hash
+from controller.app import assemble, create_app
+from controller.settings import ControllerSettings
+from controller.store import Store, access
 from controller.store.models import Site
-from tests.functional.controller.kit import NOON
+from controller.store.words import Role
+from tests.functional.controller.kit import NOON, Api, add_site, clear, rows_of
 from tests.functional.controller.test_serve import serving
 
 OPERATOR = {"Authorization": "Bearer operator"}
@@ -58,3 +62,33 @@ def test_a_silent_remote_takes_no_thread_for_long(
         assert all(int(after) > 0 for _, after, _ in answers)
         # One of them may be the one who asks the remote: it waits as long as Git has patience.
         assert sorted(lasted for _, _, lasted in answers)[-2] < 25
+
+
+def test_a_dead_remote_is_said_and_changes_nothing(tmp_path: Path, database: str | None) -> None:
+    """What has to stand in Git at once is 503 with Retry-After; the site stays as it was."""
+    settings = ControllerSettings.model_validate(
+        {
+            "state": {"dir": tmp_path / "state"},
+            "database": {"url": database},
+            "git": {"remote": "http://127.0.0.1:9/none.git"},
+        }
+    )
+    parts = assemble(settings)
+    parts.store.migrate()
+    parts.repository.prepare()
+    add_site(parts, "harbor")
+    token = "dead-remote"
+    with parts.store.write() as session:
+        values = {"id": "t", "name": "t", "digest": token_hash(token), "role": Role.ADMIN}
+        access.add_token(session, {**values, "created_by": "test", "created_at": parts.clock()})
+    api = Api(create_app(parts).test_client(), token)
+    before = rows_of(parts)
+    for path in ("/sites/harbor/pause", "/sites/harbor/drain"):
+        answer = api.post(path, json={})
+        clear(answer, 503)
+        assert int(answer.headers["Retry-After"]) >= 1
+    clear(api.post("/sites", json={"name": "depot"}), 503)
+    assert rows_of(parts) == before
+    assert api.get("/sites/harbor").json["paused"] is None
+    parts.broker.stop()
+    parts.store.close()

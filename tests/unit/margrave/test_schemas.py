@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from margrave.documents.manifest import read_manifest
 from margrave.documents.site import read_site
 from margrave.documents.status import read_status
 from margrave.errors import DocumentError
-from margrave.schemas import DOCUMENTS, SCHEMAS, all_schemas, text_of, types_of
+from margrave.schemas import DOCUMENTS, SCHEMAS, all_schemas, text_of
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "apps" / "storefront" / "1.0.0" / "margo.yaml"
 FOREIGN = {"x-acme-extensions": {"any": ["thing"]}}
@@ -278,26 +277,3 @@ def test_urgent_needs_a_reason() -> None:
 
     assert not schema.is_valid({"priority": "urgent"})
     assert schema.is_valid({"priority": "urgent", "reason": "line stands still"})
-
-
-def test_types_name_only_types_that_there_are() -> None:
-    """Each type is declared once, and each one used is declared."""
-    text = types_of(MADE)
-    declared = re.findall(r"^export (?:interface|type) (\w+)", text, re.M)
-    plain = re.sub(r"/\*\*.*?\*/|\"[^\"]*\"|`[^`]*`", "", text)
-    used = set(re.findall(r"[:|<,(=] ?\(?([A-Z]\w+)", plain))
-
-    assert len(declared) == len(set(declared))
-    assert used - {"Record", "Partial"} <= set(declared)
-    assert plain.count("{") == plain.count("}")
-
-
-def test_types_know_what_is_optional_and_what_is_foreign() -> None:
-    """A deployment's id is always there, its parameters need not be."""
-    text = types_of(MADE)
-
-    assert "export interface ApplicationDeployment {" in text
-    assert "  id: string;\n" in text
-    assert "  parameters?: Record<string, ApplicationDeploymentParameter>;\n" in text
-    assert "  [foreign: `x-${string}-extensions`]: object | null | undefined;\n" in text
-    assert 'nodes?: "all" | number | string[];\n' in text
