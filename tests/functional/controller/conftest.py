@@ -33,6 +33,7 @@ QUICK = (
     "test_lists",
     "test_deployments_publish",
     "test_api_deployments",
+    "test_api_requests",
     "test_bad_input",
 )
 # Backup, restore and rebuild work on SQLite's file; PostgreSQL has tools of its own.

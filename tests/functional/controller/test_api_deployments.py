@@ -3,57 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from controller.parts import Parts
-from controller.publish import Repository
-from controller.publish.images import Images
 from controller.settings import ControllerSettings
 from margrave import yaml_text
+from tests.functional.controller import shopping
 from tests.functional.controller.kit import REVISION, Api, Clock, Runner, placed
-from tests.support.registry import FakeRegistry
-from tests.support.works import APPS
-
-DEPLOY = {"app": "storefront", "version": "1.0.0", "targets": {"sites": ["harbor"]}}
+from tests.functional.controller.shopping import DEPLOY, deploy
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Iterator[ControllerSettings]:
-    registry = FakeRegistry().start()
-    host = {"host": "registry.margrave.lab:5000", "address": registry.address, "insecure": True}
-    yield ControllerSettings.model_validate(
-        {
-            "state": {"dir": tmp_path / "state"},
-            "catalog": {"local_roots": [APPS]},
-            "registries": [host],
-            "queue": {"limit": 3},
-        }
-    )
-    registry.stop()
+def settings(tmp_path: Path, database: str | None) -> Iterator[ControllerSettings]:
+    """With a registry, and a queue that is soon full."""
+    with shopping.settings(tmp_path, database) as made:
+        yield made
 
 
 @pytest.fixture
 def shop(admin: Api) -> str:
     """Storefront in the catalogue and the site harbor; the token of harbor's runner."""
-    assert admin.post("/app-sources", json={"name": "apps", "url": str(APPS)}).status_code == 201
-    synced = admin.post("/app-sources/apps/sync")
-    found = [one["version"] for one in synced.json["apps"] if one["id"] == "storefront"]
-    assert found == ["1.0.0", "1.1.0", "1.2.0"]
-    made = admin.post("/sites", json={"name": "harbor", "labels": {"zone": "shop"}})
-    assert made.status_code == 201
-    assert made.json["site"]["labels"] == {"zone": "shop"}
-    return str(made.json["token"])
-
-
-def _deploy(operator: Api, parts: Parts, **more: Any) -> str:
-    answer = operator.post("/deployments", json={**DEPLOY, **more})
-    assert answer.status_code == 202, answer.text
-    parts.publisher.publish_all()
-    return str(answer.json["deployments"][0]["id"])
+    return shopping.opened(admin)
 
 
 def test_from_request_to_document(shop, operator: Api, viewer: Api, parts: Parts):
@@ -111,7 +84,7 @@ def test_what_cannot_be_is_a_finding_and_nothing_is_written(
 
 def test_a_taken_name_is_a_conflict(shop, operator: Api, parts: Parts):
     """The second of the same name at a site is 409."""
-    _deploy(operator, parts)
+    deploy(operator, parts)
     assert operator.post("/deployments", json=DEPLOY).status_code == 409
 
 
@@ -125,88 +98,9 @@ def test_the_same_key_is_the_same_request(shop, operator: Api, viewer: Api):
     assert len(viewer.get("/requests").json["items"]) == 1
 
 
-def test_a_full_queue_says_when_to_come_back(shop, operator: Api):
-    """Past queue.limit it is 429 with Retry-After."""
-    found = [
-        operator.post("/deployments", json={**DEPLOY, "name": f"shop-{number}"})
-        for number in range(4)
-    ]
-    assert [answer.status_code for answer in found] == [202, 202, 202, 429]
-    assert int(found[3].headers["Retry-After"]) >= 1
-
-
-def test_a_request_that_waits_can_be_taken_back(shop, operator: Api, parts: Parts):
-    """Queued, it is cancelled; published, it is not."""
-    first = operator.post("/deployments", json=DEPLOY).json["id"]
-    answer = operator.delete(f"/requests/{first}")
-    assert (answer.status_code, answer.json["state"]) == (200, "cancelled")
-    _deploy(operator, parts)
-    second = operator.get("/requests").json["items"][0]["id"]
-    assert operator.delete(f"/requests/{second}").status_code == 409
-
-
-def test_a_request_that_is_being_published_can_be_taken_back(
-    shop, operator: Api, parts: Parts, monkeypatch: pytest.MonkeyPatch
-):
-    """While its documents are made it is cancelled, and nothing of it gets into Git."""
-    head, pinned, told = parts.repository.head(), Images.pinned, []
-
-    def slow(images: Images, image: str) -> str:
-        told.append(operator.get("/requests").json["items"][0]["state"])
-        told.append(operator.delete(f"/requests/{asked}").json["state"])
-        return pinned(images, image)
-
-    monkeypatch.setattr(Images, "pinned", slow)
-    asked = operator.post("/deployments", json=DEPLOY).json["id"]
-    parts.publisher.publish_all()
-    assert told[:2] == ["publishing", "cancelled"]
-    assert operator.get(f"/requests/{asked}").json["state"] == "cancelled"
-    assert parts.repository.head() == head
-    assert operator.get("/deployments").json["items"] == []
-
-
-def test_what_is_being_pushed_is_not_taken_back(
-    shop, operator: Api, parts: Parts, monkeypatch: pytest.MonkeyPatch
-):
-    """Its commit is on its way: 409 says what to do, and it is published."""
-    advance, told = Repository.advance, []
-
-    def pushing(repository: Repository, head: str | None, new: str) -> bool:
-        told.append(operator.delete(f"/requests/{asked}"))
-        return advance(repository, head, new)
-
-    monkeypatch.setattr(Repository, "advance", pushing)
-    asked = operator.post("/deployments", json=DEPLOY).json["id"]
-    parts.publisher.publish_all()
-    assert (told[0].status_code, told[0].json["title"]) == (409, "Conflict")
-    assert "being pushed" in told[0].json["cure"]
-    assert operator.get(f"/requests/{asked}").json["state"] == "published"
-
-
-def test_when_it_is_published_is_told_by_what_was(
-    shop, operator: Api, parts: Parts, clock: Clock, monkeypatch: pytest.MonkeyPatch
-):
-    """The next one takes as long as the one before it took, and one behind it twice that."""
-    advance = Repository.advance
-
-    def slowly(self: Repository, head: str | None, new: str) -> bool:
-        clock.forward(8)
-        return advance(self, head, new)
-
-    monkeypatch.setattr(Repository, "advance", slowly)
-    _deploy(operator, parts)
-    other = {**DEPLOY, "name": "other"}
-    first = operator.post("/deployments", json=other).json
-    second = operator.post("/deployments", json={**other, "name": "third"}).json
-    in_seconds = [
-        (datetime.fromisoformat(one["eta"]) - clock()).total_seconds() for one in (first, second)
-    ]
-    assert in_seconds == [8, 16]
-
-
 def test_an_update_and_a_rollback(shop, operator: Api, viewer: Api, parts: Parts):
     """PATCH is the update, rollback the older content; both are requests."""
-    uuid = _deploy(operator, parts)
+    uuid = deploy(operator, parts)
     old = viewer.get(f"/deployments/{uuid}").json
     answer = operator.patch(f"/deployments/{uuid}", json={"version": "1.1.0"})
     assert answer.status_code == 202, answer.text
@@ -219,7 +113,7 @@ def test_an_update_and_a_rollback(shop, operator: Api, viewer: Api, parts: Parts
 
 def test_if_match_guards_a_change(shop, operator: Api, viewer: Api, parts: Parts):
     """Who read an older document is told so with 412; the present one's tag lets it pass."""
-    uuid = _deploy(operator, parts)
+    uuid = deploy(operator, parts)
     tag = viewer.get(f"/deployments/{uuid}").headers["ETag"]
     change = {"parameters": {"greeting": "moin"}}
     stale = operator.patch(f"/deployments/{uuid}", json=change, headers={"If-Match": '"old"'})
@@ -230,7 +124,7 @@ def test_if_match_guards_a_change(shop, operator: Api, viewer: Api, parts: Parts
 
 def test_a_retry_reaches_the_runner_as_a_command(shop, client, clock: Clock, operator: Api, parts):
     """A command's request has no commit; the next heartbeat brings the row."""
-    uuid = _deploy(operator, parts)
+    uuid = deploy(operator, parts)
     answer = operator.post(f"/deployments/{uuid}/retry")
     assert answer.status_code == 202, answer.text
     parts.publisher.publish_all()
@@ -243,7 +137,7 @@ def test_a_retry_reaches_the_runner_as_a_command(shop, client, clock: Clock, ope
 
 def test_a_deleted_deployment_answers_itself(shop, client, clock, operator: Api, viewer, parts):
     """Gone from Git and the nodes: DELETE again is 200 with DELETED, and the name is free."""
-    uuid = _deploy(operator, parts)
+    uuid = deploy(operator, parts)
     assert operator.delete(f"/deployments/{uuid}").status_code == 202
     parts.publisher.publish_all()
     again = operator.delete(f"/deployments/{uuid}")
@@ -253,7 +147,7 @@ def test_a_deleted_deployment_answers_itself(shop, client, clock, operator: Api,
 
 def test_a_site_with_deployments_stays(shop, admin: Api, operator: Api, parts: Parts):
     """A site is removed only when nothing is deployed there."""
-    _deploy(operator, parts)
+    deploy(operator, parts)
     assert admin.delete("/sites/harbor").status_code == 409
     assert admin.post("/sites", json={"name": "harbor"}).status_code == 409
     assert admin.post("/sites", json={"name": "Not A Name"}).status_code == 422
@@ -279,7 +173,7 @@ def test_a_node_with_placements_stays_unless_forgotten(
     shop, client, clock, operator: Api, viewer: Api, parts: Parts
 ):
     """Unregistering is refused while something runs there; forget tells the runner."""
-    uuid = _deploy(operator, parts)
+    uuid = deploy(operator, parts)
     runner = Runner(_as(client, shop), "harbor", clock)
     runner.snapshot("harbor-1")
     runner.report("placement", placed(uuid, "harbor-1", "PENDING"))
@@ -292,7 +186,7 @@ def test_a_node_with_placements_stays_unless_forgotten(
 
 def test_explain_names_what_it_waits_for(shop, operator: Api, viewer: Api, parts: Parts):
     """Before a runner was heard of, the answer is just that."""
-    uuid = _deploy(operator, parts)
+    uuid = deploy(operator, parts)
     told = viewer.get(f"/deployments/{uuid}/explain").json
     assert "no runner" in told["answer"]
     assert [step["step"] for step in told["steps"]][:3] == ["request", "commit", "runner"]
@@ -302,7 +196,7 @@ def test_explain_says_all_that_the_runner_says_of_a_wait(
     shop, client, clock, operator: Api, viewer: Api, parts: Parts
 ):
     """For what, until when, and how far it is with it."""
-    uuid = _deploy(operator, parts)
+    uuid = deploy(operator, parts)
     runner = Runner(_as(client, shop), "harbor", clock)
     runner.snapshot("harbor-1")
     waiting = {"for": "window", "until": "2030-01-31T18:00:00Z", "detail": "it is being fetched"}
@@ -317,7 +211,7 @@ def test_resources_have_all_their_fields(
     shop, client, clock, operator: Api, viewer: Api, parts: Parts
 ):
     """What the contract names is always there, also when it is null."""
-    uuid = _deploy(operator, parts)
+    uuid = deploy(operator, parts)
     runner = Runner(_as(client, shop), "harbor", clock)
     runner.snapshot("harbor-1")
     runner.report("placement", placed(uuid, "harbor-1", "PENDING", wanted_revision=REVISION["a"]))
