@@ -17,8 +17,10 @@ DEPLOY = {"app": "storefront", "version": "1.0.0", "targets": {"sites": ["harbor
 
 
 @contextmanager
-def settings(folder: Path, database: str | None) -> Iterator[ControllerSettings]:
-    """Of a controller with a registry, and a queue that is soon full."""
+def settings(
+    folder: Path, database: str | None, **more: dict[str, Any]
+) -> Iterator[ControllerSettings]:
+    """Of a controller with a registry, and more sections."""
     registry = FakeRegistry().start()
     host = {"host": "registry.margrave.lab:5000", "address": registry.address, "insecure": True}
     yield ControllerSettings.model_validate(
@@ -27,7 +29,7 @@ def settings(folder: Path, database: str | None) -> Iterator[ControllerSettings]
             "database": {"url": database},
             "catalog": {"local_roots": [APPS]},
             "registries": [host],
-            "queue": {"limit": 3},
+            **more,
         }
     )
     registry.stop()

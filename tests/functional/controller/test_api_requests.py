@@ -20,7 +20,7 @@ from tests.functional.controller.shopping import DEPLOY, deploy
 @pytest.fixture
 def settings(tmp_path: Path, database: str | None) -> Iterator[ControllerSettings]:
     """With a registry, and a queue that is soon full."""
-    with shopping.settings(tmp_path, database) as made:
+    with shopping.settings(tmp_path, database, queue={"limit": 3}) as made:
         yield made
 
 

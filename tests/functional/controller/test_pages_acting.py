@@ -16,23 +16,15 @@ from controller.parts import Parts
 from controller.settings import ControllerSettings
 from controller.store import access
 from controller.store.words import Role
+from tests.functional.controller import shopping
 from tests.functional.controller.kit import PASSWORD, Api, Runner, add_deployment
-from tests.support.registry import FakeRegistry
 from tests.support.works import APPS
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Iterator[ControllerSettings]:
-    registry = FakeRegistry().start()
-    host = {"host": "registry.margrave.lab:5000", "address": registry.address, "insecure": True}
-    yield ControllerSettings.model_validate(
-        {
-            "state": {"dir": tmp_path / "state"},
-            "catalog": {"local_roots": [APPS]},
-            "registries": [host],
-        }
-    )
-    registry.stop()
+def settings(tmp_path: Path, database: str | None) -> Iterator[ControllerSettings]:
+    with shopping.settings(tmp_path, database) as made:
+        yield made
 
 
 class Browser:

@@ -13,8 +13,8 @@ from jsonschema import Draft202012Validator, FormatChecker
 from controller.parts import Parts
 from controller.settings import ControllerSettings
 from margrave import yaml_text
+from tests.functional.controller import shopping
 from tests.functional.controller.kit import Api, Clock, Runner, placed
-from tests.support.registry import FakeRegistry
 from tests.support.works import APPS
 
 FOLDER = Path(__file__).parents[3] / "schemas"
@@ -42,17 +42,9 @@ class Schemas:
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Iterator[ControllerSettings]:
-    registry = FakeRegistry().start()
-    host = {"host": "registry.margrave.lab:5000", "address": registry.address, "insecure": True}
-    yield ControllerSettings.model_validate(
-        {
-            "state": {"dir": tmp_path / "state"},
-            "catalog": {"local_roots": [APPS]},
-            "registries": [host],
-        }
-    )
-    registry.stop()
+def settings(tmp_path: Path, database: str | None) -> Iterator[ControllerSettings]:
+    with shopping.settings(tmp_path, database) as made:
+        yield made
 
 
 @pytest.fixture
