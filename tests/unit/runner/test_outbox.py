@@ -235,6 +235,18 @@ def test_a_heartbeat_tells_nodes_and_hands_commands_on(
     assert heart.trouble == "the line is cut"
 
 
+@pytest.mark.parametrize("commands", ["retry", {"id": "c1", "kind": "retry"}, 7, None])
+def test_commands_that_are_no_list_are_none(
+    store: Store, controller: FakeController, commands: object
+) -> None:
+    """Whatever stands in their place: the beat has reached the controller all the same."""
+    heard: list[object] = []
+    heart = Heart(store, controller, heard.append, heard.append, lambda _: NodeStatus.ACTIVE)
+    controller.answer = {"head": None, "commands": commands}
+    heart.beat()
+    assert (heard, heart.trouble) == ([], "")
+
+
 def test_server_sent_events_are_read_with_comments_between() -> None:
     """Only events with data count; several lines are one text."""
     lines = [": beat", "", "event: revision", "data: {}", "", "id: 7", "data: a", "data: b", ""]
