@@ -6,49 +6,27 @@ import json
 import os
 import subprocess
 import sys
-import threading
 import urllib.request
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from lab import Lab
-from margrave import digest, folder
 from margrave.lifecycle import Kind
 from runner.execute import AnsibleExecutor, processes
-from runner.ports import Call, Progress, Result, Status, Target
+from runner.ports import Call, Status, Target
+from tests.support.errands import carry, install, mentioning, of_lab
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.lab
 
 
-APPS = Path("examples/apps/storefront").resolve()
 TEMPLATE = "{{ lookup('pipe', 'touch /tmp/margrave-was-here') }}"
 OTHER_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIG5xLh6Av0QCP3dVSMwtjGvgA3fW0HTgELOhnSDiDrgj"
-
-
-class Results:
-    """Collects results and lines; can be waited for."""
-
-    def __init__(self, wanted: int) -> None:
-        self.by_operation: dict[str, Result] = {}
-        self.lines: list[Progress] = []
-        self._wanted = wanted
-        self._all = threading.Event()
-
-    def take(self, result: Result) -> None:
-        assert result.operation not in self.by_operation, "a second result for one call"
-        self.by_operation[result.operation] = result
-        if len(self.by_operation) == self._wanted:
-            self._all.set()
-
-    def wait(self, timeout: float = 60) -> dict[str, Result]:
-        assert self._all.wait(timeout), f"only {sorted(self.by_operation)}"
-        return self.by_operation
 
 
 @pytest.fixture(params=["warm", "plain"])
@@ -65,10 +43,7 @@ def executor(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ansible
 
 @pytest.fixture
 def root(lab: Lab) -> Callable[[str], Target]:
-    def of(name: str) -> Target:
-        return Target(name, lab.node(name).address, 22, "root", str(lab.key), host_key(lab, name))
-
-    return of
+    return partial(of_lab, lab)
 
 
 @pytest.fixture
@@ -82,45 +57,6 @@ def deployment(lab: Lab) -> Iterator[str]:
         find = f"podman ps -aq --filter label=margrave.deployment={ident}"
         lab.ssh(name, f"{find} | xargs -r podman rm -f -t 0", check=False)
         lab.ssh(name, f"rm -rf /var/lib/margrave/deployments/{ident}", check=False)
-
-
-def host_key(lab: Lab, name: str) -> str:
-    line = lab.ssh(name, "cat /etc/ssh/ssh_host_ed25519_key.pub").stdout
-    return " ".join(line.split()[:2])
-
-
-def mentioning(path: Path) -> list[str]:
-    """Command lines of processes that name the path."""
-    told = subprocess.run(["ps", "-ewwo", "args"], capture_output=True, text=True, check=True)
-    return [line for line in told.stdout.splitlines() if str(path) in line]
-
-
-def install(target: Target, deployment: str, version: str = "1.0.0", **changes: Any) -> Call:
-    source = APPS / version / "compose"
-    component = {
-        "name": "storefront",
-        "src": str(source),
-        "digest": digest.of_files(folder.read(source)),
-        "variables": {"GREETING": changes.pop("greeting", "hello")},
-        "timeout": changes.pop("timeout", 15),
-        **changes.pop("component", {}),
-    }
-    arguments = {
-        "deployment": deployment,
-        "name": "storefront",
-        "application": "com-example-storefront",
-        "version": version,
-        "revision": f"sha256:{version.replace('.', '') * 21}0",
-        "components": [component],
-        "force": True,
-    }
-    return Call(f"install-{version}", Kind.INSTALL, target, arguments, changes.get("deadline", 60))
-
-
-def carry(executor: AnsibleExecutor, calls: Sequence[Call]) -> Results:
-    results = Results(len(calls))
-    executor.start(calls, results.lines.append, results.take)
-    return results
 
 
 def test_an_application_is_installed_and_deleted(lab, executor, root, deployment) -> None:

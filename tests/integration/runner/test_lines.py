@@ -20,6 +20,7 @@ from lab import Lab
 from margrave.lifecycle import Kind
 from runner.execute import AnsibleExecutor
 from runner.ports import Call, Jump, Observation, Result, Status, Target
+from tests.support.errands import mentioning, of_lab
 from tests.support.waiting import eventually
 
 GATE, BEHIND = "harbor-1", "harbor-2"
@@ -27,19 +28,6 @@ PORTS = range(2201, 2215)  # sshd listens on sixteen at most
 CONFIG = "/etc/ssh/sshd_config.d/00-test.conf"
 # systemd would not start it more than five times in ten seconds.
 RESTART = "systemctl reset-failed ssh; systemctl restart ssh"
-
-
-def mentioning(path: Path) -> list[str]:
-    """Command lines of processes that name the path."""
-    told = subprocess.run(["ps", "-ewwo", "args"], capture_output=True, text=True, check=True)
-    return [line for line in told.stdout.splitlines() if str(path) in line]
-
-
-def of_lab(lab: Lab, name: str) -> Target:
-    """A node of the lab as root reaches it."""
-    line = lab.ssh(name, "cat /etc/ssh/ssh_host_ed25519_key.pub").stdout
-    key = " ".join(line.split()[:2])
-    return Target(name, lab.node(name).address, 22, "root", str(lab.key), key)
 
 
 @pytest.fixture(scope="module")
