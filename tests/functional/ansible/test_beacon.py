@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -121,7 +121,11 @@ class Site:
             if tls
             else create_server(application, sockets=[listener], threads=2)
         )
-        threading.Thread(target=self.server.run, daemon=True).start()
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        with suppress(OSError):  # closed by the test while it waits for a client that has gone
+            self.server.run()
 
     def _take(self, *came: Any) -> datetime:
         return self.beats.take(Came(*came))
