@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import ssl
 import subprocess
 import sys
@@ -25,6 +27,7 @@ from runner.source import Access, Clone
 from tests.functional.controller.kit import NOON
 from tests.functional.controller.test_serve import serving
 from tests.support.authority import Authority
+from tests.support.served import ROOT
 
 MARGRAVE = Path(sys.executable).with_name("margrave")
 BEAT: dict[str, Any] = {
@@ -185,3 +188,33 @@ def test_the_command_takes_it_from_the_environment(shut: Shut, tmp_path: Path) -
     gone = pair | {"MARGRAVE_KEY": str(tmp_path / "gone")}
     told = margrave(shut, tmp_path, "site", "list", **script, **gone)
     assert f"{tmp_path / 'gone'}: cannot be read: No such file or directory" in told.stderr
+
+
+def test_a_playbook_shows_it_for_the_inventory_and_for_tasks(shut: Shut, tmp_path: Path) -> None:
+    """The fleet is read and a site is held against what a task says of it; without, neither."""
+    fleet, play = tmp_path / "fleet.margrave.yml", tmp_path / "play.json"
+    fleet.write_text(
+        json.dumps({"plugin": "margrave.edge.fleet", "ca_path": str(shut.authority.ca)})
+    )
+    task = {"name": "harbor", "ca_path": str(shut.authority.ca)}
+    tasks = [{"name": "The site", "margrave.edge.site": task}]
+    play.write_text(json.dumps([{"hosts": "localhost", "gather_facts": False, "tasks": tasks}]))
+
+    def run(**shown: str) -> subprocess.CompletedProcess[str]:
+        told = {"MARGRAVE_URL": shut.url, "MARGRAVE_TOKEN": "operator", "HOME": str(tmp_path)}
+        return subprocess.run(
+            [MARGRAVE.with_name("ansible-playbook"), "--check", "-i", fleet, play],
+            cwd=ROOT,
+            env={"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", **told, **shown},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    shown, hidden = run(MARGRAVE_CERT=str(shut.cert), MARGRAVE_KEY=str(shut.key)), run()
+
+    assert shown.returncode == 0, shown.stdout + shown.stderr
+    assert "Failed to parse inventory" not in shown.stderr
+    assert hidden.returncode != 0
+    assert "Failed to parse inventory" in hidden.stderr

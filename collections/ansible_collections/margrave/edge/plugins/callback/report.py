@@ -55,6 +55,22 @@ options:
     ini:
       - section: callback_margrave_report
         key: ca_path
+  client_cert:
+    description: File with the certificate to show to a controller that asks for one.
+    type: path
+    env:
+      - name: MARGRAVE_CERT
+    ini:
+      - section: callback_margrave_report
+        key: client_cert
+  client_key:
+    description: File with the key of O(client_cert), where it is not in the same file.
+    type: path
+    env:
+      - name: MARGRAVE_KEY
+    ini:
+      - section: callback_margrave_report
+        key: client_key
 notes:
   - Site and node of a host are its variables C(margrave_site) and C(margrave_node).
   - Hosts of the inventory plugin P(margrave.edge.fleet#inventory) have them.
@@ -209,6 +225,8 @@ class CallbackModule(CallbackBase):
                 },
                 validate_certs=self.get_option("validate_certs"),
                 ca_path=self.get_option("ca_path"),
+                client_cert=self.get_option("client_cert"),
+                client_key=self.get_option("client_key"),
                 timeout=30,
             )
             unknown = json.loads(answer.read())["unknown"]

@@ -31,6 +31,16 @@ options:
   ca_path:
     description: File with the certificates that the controller's one is checked against.
     type: path
+  client_cert:
+    description:
+      - File with the certificate to show to a controller that asks for one.
+      - The environment variable E(MARGRAVE_CERT) is used when it is left out.
+    type: path
+  client_key:
+    description:
+      - File with the key of O(client_cert), where it is not in the same file.
+      - The environment variable E(MARGRAVE_KEY) is used when it is left out.
+    type: path
   timeout:
     description: Seconds that one answer of the controller may take.
     type: int

@@ -68,6 +68,16 @@ options:
   ca_path:
     description: File with the certificates that the controller's one is checked against.
     type: path
+  client_cert:
+    description: File with the certificate to show to a controller or runner that asks for one.
+    type: path
+    env:
+      - name: MARGRAVE_CERT
+  client_key:
+    description: File with the key of O(client_cert), where it is not in the same file.
+    type: path
+    env:
+      - name: MARGRAVE_KEY
 """
 
 EXAMPLES = r"""
@@ -214,6 +224,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable):
             headers={"Authorization": f"Bearer {token}"} if token else {},
             validate_certs=self.get_option("validate_certs"),
             ca_path=self.get_option("ca_path"),
+            client_cert=self.get_option("client_cert"),
+            client_key=self.get_option("client_key"),
             timeout=30,
         )
         return bytes(answer.read())

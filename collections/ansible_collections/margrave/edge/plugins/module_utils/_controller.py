@@ -17,6 +17,8 @@ from ansible.module_utils.basic import AnsibleModule, env_fallback
 from ansible.module_utils.urls import open_url
 
 PAGE = 200  # the most that the controller gives at once
+# What `open_url` is told of the line, as our own options are named.
+HOW = ("validate_certs", "ca_path", "client_cert", "client_key", "timeout")
 # A controller that restarts or has too much to do is asked again this often, with growing pauses.
 PATIENCE = 4
 # As long as this the controller may ask for a pause in one go; a longer one is no short trouble.
@@ -53,6 +55,12 @@ def spec(**options: dict) -> dict:
         },
         "validate_certs": {"type": "bool", "default": True},
         "ca_path": {"type": "path"},
+        "client_cert": {"type": "path", "fallback": (env_fallback, ["MARGRAVE_CERT"])},
+        "client_key": {
+            "type": "path",
+            "no_log": False,  # where it lies
+            "fallback": (env_fallback, ["MARGRAVE_KEY"]),
+        },
         "timeout": {"type": "int", "default": 30},
         **options,
     }
@@ -69,7 +77,7 @@ class Controller:
     def __init__(self, params: dict) -> None:
         self._base = params["url"].rstrip("/")
         self._token = params["token"]
-        self._options = {key: params[key] for key in ("validate_certs", "ca_path", "timeout")}
+        self._options = {key: params[key] for key in HOW}
 
     def get(self, path: str) -> dict:
         """What stands there."""
