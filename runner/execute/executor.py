@@ -52,7 +52,7 @@ class AnsibleExecutor:
         self._direct = direct = Direct(self._folders, self._environment, self._proxy)
         self._lines = Lines(direct, self._environment, connect_timeout, handshakes, forks)
         self._phases = Phases(direct, self._followed)
-        self._looks = Looks(direct, self._lines, self._environment, collections_path())
+        self._looks = Looks(direct, self._lines, self._environment)
         self._threads: set[threading.Thread] = set()
         self._where: dict[str, str] = {}  # operation -> run
         self._lock = threading.Lock()

@@ -161,7 +161,8 @@ ls /run/margrave 2>/dev/null | sed 's/^/lock /'
 find /tmp /var/tmp /root/.ansible/tmp /home/margrave/.ansible/tmp -mindepth 1 -maxdepth 1 \
   ! -name 'systemd-private-*' ! -name '.*-unix' 2>/dev/null | sed 's/^/temporary /'
 find /var/lib/margrave \\( -name '*.tmp' -o -name '*.new' \\) | sed 's/^/half written /'
-ps -eo args | grep -E '[d]ocker-compose|[A]nsiballZ|[p]ython3 *$' | sed 's/^/process /'
+ps -eo args | grep -E '[d]ocker-compose|[A]nsiballZ|[m]argrave-code|[p]ython3 *$' |
+  sed 's/^/process /'
 ENGINE ps -a --filter label=margrave.deployment --format '{{.State}} {{.Names}}' |
   grep -v ^running | sed 's/^/container /'
 """

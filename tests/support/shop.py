@@ -100,7 +100,9 @@ class Shop:
     node: str = NODE
     deployment: str = field(default_factory=lambda: str(uuid.uuid4()))
     runner: str = field(default_factory=lambda: str(uuid.uuid4()))
-    python: str = ""  # on the node; what Ansible finds when empty
+    # On the node; named, because the call for which Ansible looks for one carries the module along.
+    python: str = "/usr/bin/python3"
+    directly: bool = True  # where the collection's code lies; else as Ansible carries a module
     engine: str = "podman"
 
     def fence(self, seq: int, epoch: int = 1, runner: str | None = None) -> dict[str, Any]:
@@ -167,6 +169,7 @@ class Shop:
             "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"),
             "ANSIBLE_COLLECTIONS_PATH": str(ROOT / "collections"),
             "ANSIBLE_HOST_KEY_CHECKING": "False",
+            "ANSIBLE_PIPELINING": str(self.directly),
             "ANSIBLE_PRIVATE_KEY_FILE": str(self.lab.key),
             "LC_ALL": "C.UTF-8",
         }

@@ -23,6 +23,7 @@ FDS = 3
 # What Ansible takes along where it finds it, eleven megabytes: another way to nodes than ours, and
 # the ciphers of its vault, which holds nothing of ours. It goes without where they are missing.
 UNUSED = ("paramiko", "cryptography")
+KINDS = ("prefetch", "install", "update", "rollback", "delete")
 
 
 def main() -> None:
@@ -80,8 +81,12 @@ def warm_up() -> None:
         (inventory_loader, "ansible.builtin.yaml"),
         (lookup_loader, "ansible.builtin.file"),
         (action_loader, "ansible.builtin.normal"),
+        *((action_loader, f"margrave.edge.workload_{kind}") for kind in KINDS),
     ):
         loader.get(name, class_only=True)
+    from ansible_collections.margrave.edge.plugins.plugin_utils import node_code
+
+    node_code.node_code()  # reads and packs the collection's code, once for all runs
 
 
 def serve(line: socket.socket) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.margrave.edge.plugins.module_utils import _apply, _release, _shell
+from ansible_collections.margrave.edge.plugins.module_utils import _apply, _module, _release
 from ansible_collections.margrave.edge.plugins.module_utils._apply import switch_to
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConflictError, LinkError
@@ -162,9 +162,9 @@ def test_a_defect_is_answered_like_any_error(tmp_path: Path) -> None:
 def test_who_insists_is_in_the_systems_log_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """A deletion takes the journal with it."""
     said: list[str] = []
-    module = _shell.Module.__new__(_shell.Module)
+    module = _module.Module.__new__(_module.Module)
     module.params = {"deployment": ID, "request_id": None, "force": True}
-    monkeypatch.setattr(_shell.Module, "log", lambda _, text: said.append(text))
+    monkeypatch.setattr(_module.Module, "log", lambda _, text: said.append(text))
 
     module._log_invocation()
     module.params |= {"request_id": "call-1", "trace": "ticket-7", "force": False}

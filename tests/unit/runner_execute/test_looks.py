@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import zipfile
 from collections.abc import Callable
@@ -10,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from runner.execute.content import collections_path
 from runner.execute.looks import Looks
 from runner.ports import Status, Target
 
@@ -41,7 +41,7 @@ class FakeSsh:
 def looks(tmp_path: Path) -> Callable[[str], tuple[Looks, FakeSsh]]:
     def of(program: str) -> tuple[Looks, FakeSsh]:
         ssh = FakeSsh(tmp_path, program)
-        return Looks(ssh, ssh, ENVIRONMENT, collections_path()), ssh
+        return Looks(ssh, ssh, ENVIRONMENT), ssh
 
     return of
 
@@ -63,8 +63,8 @@ def test_an_answer_is_read_as_the_modules(looks) -> None:
 
 def test_the_code_is_laid_down_where_it_is_missing(looks) -> None:
     """After a restart of the node /run is empty: the collection's code is sent, once."""
-    program = """[ -e "$1" ] || { cat >"$1"; [ -s "$1" ] || { rm "$1"; exit 66; }; exit 0; }
-    echo '{"workloads": []}'"""
+    program = """cat >"$1.now"; head -c 2 "$1.now" | grep -q PK && { mv "$1.now" "$1"; exit; }
+    [ -e "$1" ] && echo '{"workloads": []}' || exit 66"""
     look, ssh = looks(program)
     found = look.look(NODE, "", 10)
     assert found is not None
@@ -109,8 +109,9 @@ def test_nothing_of_the_runners_environment_is_passed_on(looks, tmp_path: Path) 
     assert "TOKEN" not in ssh.given.read_text()
 
 
-def test_a_deployment_is_a_word_and_no_shell_text(looks) -> None:
-    """Whatever it holds."""
-    look, ssh = looks("echo '{}'")
+def test_a_deployment_is_data_and_no_shell_text(looks) -> None:
+    """Whatever it holds goes to standard input, and no process list shows it."""
+    look, ssh = looks("""cat >"$1"; echo '{}'""")
     look.look(NODE, "x; reboot", 10)
-    assert ssh.scripts[0].endswith(" 'x; reboot'")
+    assert json.loads(ssh.given.read_text()) == {"params": {"deployment": "x; reboot"}}
+    assert "reboot" not in ssh.scripts[0]

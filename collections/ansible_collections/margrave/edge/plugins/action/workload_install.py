@@ -11,3 +11,5 @@ from ansible_collections.margrave.edge.plugins.plugin_utils.workload_action impo
 
 class ActionModule(WorkloadAction):
     """Packs what travels and calls the module."""
+
+    KIND = "install"

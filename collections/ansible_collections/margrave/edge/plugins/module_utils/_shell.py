@@ -2,15 +2,14 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What every workload module's `main` does: parameters, fence, lock, the work, the answer."""
+"""What every call of a workload module does: parameters, fence, lock, the work, the answer."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import Any, NoReturn
+from collections.abc import Callable, Mapping
+from typing import Any
 
-from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.margrave.edge.plugins.module_utils import (
     _fence,
     _masking,
@@ -27,56 +26,45 @@ from ansible_collections.margrave.edge.plugins.module_utils._result import Resul
 Work = Callable[[Call], None]
 # What a diff tells of a release.
 TOLD = ("version", "revision", "release", "next_revision")
+# What the answer to a call that went well holds beside, by its kind.
+BESIDE: Mapping[str, dict] = {"delete": {"deleted": True, "exit_code": 0}}
 
 
-class Module(AnsibleModule):
-    """A module whose parameters hold secrets' values: the node's system log gets none of them."""
-
-    def _log_invocation(self) -> None:
-        """Say which deployment and request it is about, where Ansible would say everything."""
-        request = self.params.get("request_id") or "-"
-        # A deletion takes the journal with it: that somebody insisted stays known here.
-        forced = " forced" if self.params.get("force") else ""
-        trace = self.params.get("trace") or ""
-        led = f" for {trace}" if _request.TRACE.fullmatch(trace) else ""
-        self.log(f"deployment {self.params['deployment']} request {request}{led}{forced}")
-
-    def exit_json(self, **answer: Any) -> NoReturn:
-        """Answer without the parameters, which Ansible would repeat all."""
-        super().exit_json(**{"invocation": self._told(), **answer})
-
-    def fail_json(self, msg: str, **answer: Any) -> NoReturn:
-        """The same of a failure: Ansible itself calls this for parameters that it refuses."""
-        said = _masking.masked(str(msg), _masking.secrets_of(self.params))
-        super().fail_json(said, **{"invocation": self._told(), **answer})
-
-    def _told(self) -> dict:
-        return {"module_args": {"deployment": self.params.get("deployment")}}
-
-
-def run(kind: str, spec: dict, work: Work, more: Callable[[], dict] | None = None) -> None:
-    """Do one operation and answer."""
+def answer(kind: str, params: dict[str, Any], check: bool, diff: bool, work: Work) -> dict:
+    """What a call comes to, as a module answers it."""
     # Containers enter mounted folders as users of their own, however closed the node is otherwise;
     # what holds secrets is written with modes of its own.
     os.umask(0o022)
-    module = Module(argument_spec=spec, supports_check_mode=True)
-    answer = operate(kind, module.params, module.check_mode, work, Layout(), more)
-    before = answer.pop("before")
-    if module._diff and answer["changed"] and before is not None:
-        answer["diff"] = _diff(before, answer)
-    if answer["error"]:
-        module.fail_json(msg=_sentence(answer), **answer)
-    module.exit_json(**answer)
+    found = operate(kind, params, check, work, Layout())
+    before = found.pop("before")
+    if diff and found["changed"] and before is not None:
+        found["diff"] = _diff(before, found)
+    if found["error"]:
+        found.update(failed=True, msg=failure(_sentence(found), params))
+    return {**found, "invocation": invocation(params)}
 
 
-def operate(
-    kind: str,
-    params: dict[str, Any],
-    check: bool,
-    work: Work,
-    layout: Layout,
-    more: Callable[[], dict] | None = None,
-) -> dict:
+def log_entry(params: Mapping[str, Any]) -> str:
+    """Which deployment and request it is about: all that the node's system log gets of a call."""
+    request = params.get("request_id") or "-"
+    # A deletion takes the journal with it: that somebody insisted stays known here.
+    forced = " forced" if params.get("force") else ""
+    trace = params.get("trace") or ""
+    led = f" for {trace}" if _request.TRACE.fullmatch(trace) else ""
+    return f"deployment {params.get('deployment')} request {request}{led}{forced}"
+
+
+def failure(message: object, params: Mapping[str, Any]) -> str:
+    """Words for a failure, without the secrets among the parameters."""
+    return _masking.masked(str(message), _masking.secrets_of(params))
+
+
+def invocation(params: Mapping[str, Any]) -> dict:
+    """What an answer repeats of the parameters, where Ansible would repeat all."""
+    return {"module_args": {"deployment": params.get("deployment")}}
+
+
+def operate(kind: str, params: dict[str, Any], check: bool, work: Work, layout: Layout) -> dict:
     """The answer of one call; every error of ours is in it, not raised."""
     try:
         request = _request.read(params)
@@ -84,15 +72,15 @@ def operate(
         return _refused(translated(error).as_dict())
     call = Call(request, kind, layout, check)
     if check:
-        return _work(call, work, more)
+        return _work(call, work)
     lock = call.lock = Lock(layout.run, request.deployment, request.fence)
     try:
-        return _under_lock(call, lock, work, more)
+        return _under_lock(call, lock, work)
     finally:
         lock.release()
 
 
-def _under_lock(call: Call, lock: Lock, work: Work, more: Callable[[], dict] | None) -> dict:
+def _under_lock(call: Call, lock: Lock, work: Work) -> dict:
     request, layout = call.request, call.layout
     try:
         entry = _judge(call)
@@ -103,7 +91,7 @@ def _under_lock(call: Call, lock: Lock, work: Work, more: Callable[[], dict] | N
             return {**_fence.recorded_result(layout, request.deployment), "before": None}
     except Exception as error:  # noqa: BLE001 - an answer has its `error`, whatever it is
         return _not_let_in(call, translated(error))
-    answer = _work(call, work, more)
+    answer = _work(call, work)
     if request.fence:
         _remember(call, request.fence, answer)
     return answer
@@ -131,7 +119,7 @@ def _remember(call: Call, fence: _fence.Fence, answer: dict) -> None:
         return  # a full disk: the same call again finds no result, and finishes instead
 
 
-def _work(call: Call, work: Work, more: Callable[[], dict] | None) -> dict:
+def _work(call: Call, work: Work) -> dict:
     before: dict = {}
     try:
         before = _standing(call)
@@ -142,8 +130,8 @@ def _work(call: Call, work: Work, more: Callable[[], dict] | None) -> dict:
         call.result.error = call.told(ours)
         _end_journal(call, ours)
     answer = call.result.as_dict()
-    if more is not None and not answer["error"]:
-        answer.update(more())
+    if not answer["error"]:
+        answer.update(BESIDE.get(call.kind, {}))
     return {**answer, "before": {**before, "differs": call.differs}}
 
 

@@ -99,6 +99,43 @@ def apply() -> dict:
     return {**fence(), **content(), **guard()}
 
 
+def rollback() -> dict:
+    """The parameters of workload_rollback."""
+    limits = guard()
+    # Those of the release that it goes back to hold, where none are given.
+    limits["health"]["apply_defaults"] = False
+    return {
+        **fence(),
+        **limits,
+        "revision": {"type": "str"},
+        "release": {"type": "str"},
+        "to_release": {"type": "str", "default": "previous"},
+    }
+
+
+def delete() -> dict:
+    """The parameters of workload_delete."""
+    volumes = {"type": "str", "choices": ["keep", "remove"], "default": "keep"}
+    return {**fence(), "volumes": volumes}
+
+
+def info() -> dict:
+    """The parameters of workload_info."""
+    return {"deployment": {"type": "str"}}
+
+
+def of(kind: str) -> dict:
+    """The parameters of a kind of call."""
+    return {
+        "install": apply,
+        "update": apply,
+        "prefetch": apply,
+        "rollback": rollback,
+        "delete": delete,
+        "info": info,
+    }[kind]()
+
+
 def _switch() -> dict:
     return {"type": "str", "choices": ["allow", "deny"], "default": "deny"}
 

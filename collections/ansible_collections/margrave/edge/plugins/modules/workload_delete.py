@@ -133,18 +133,13 @@ exit_code:
   sample: 0
 """
 
-from ansible_collections.margrave.edge.plugins.module_utils import _spec
 from ansible_collections.margrave.edge.plugins.module_utils._delete import delete
-from ansible_collections.margrave.edge.plugins.module_utils._shell import run
+from ansible_collections.margrave.edge.plugins.module_utils._module import run
 
 
 def main() -> None:
     """Do it and answer."""
-    spec = {
-        **_spec.fence(),
-        "volumes": {"type": "str", "choices": ["keep", "remove"], "default": "keep"},
-    }
-    run("delete", spec, delete, more=lambda: {"deleted": True, "exit_code": 0})
+    run("delete", delete)
 
 
 if __name__ == "__main__":

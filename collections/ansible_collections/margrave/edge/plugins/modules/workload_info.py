@@ -116,14 +116,14 @@ workloads:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.margrave.edge.plugins.module_utils._layout import Layout
+from ansible_collections.margrave.edge.plugins.module_utils import _spec
 from ansible_collections.margrave.edge.plugins.module_utils._look import look
 
 
 def main() -> None:
     """Look and answer."""
-    module = AnsibleModule(argument_spec={"deployment": {"type": "str"}}, supports_check_mode=True)
-    found = look(Layout(), module.params["deployment"])
+    module = AnsibleModule(argument_spec=_spec.of("info"), supports_check_mode=True)
+    found = look(module.params)
     if "error" in found:
         module.fail_json(**found)
     module.exit_json(**found)

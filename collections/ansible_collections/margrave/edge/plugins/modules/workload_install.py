@@ -144,14 +144,13 @@ error:
     cure: "look at the container's log on the node"
 """
 
-from ansible_collections.margrave.edge.plugins.module_utils import _spec
 from ansible_collections.margrave.edge.plugins.module_utils._apply import apply
-from ansible_collections.margrave.edge.plugins.module_utils._shell import run
+from ansible_collections.margrave.edge.plugins.module_utils._module import run
 
 
 def main() -> None:
     """Do it and answer."""
-    run("install", _spec.apply(), apply)
+    run("install", apply)
 
 
 if __name__ == "__main__":

@@ -130,14 +130,13 @@ error:
     cure: "look at the container's log on the node"
 """
 
-from ansible_collections.margrave.edge.plugins.module_utils import _spec
+from ansible_collections.margrave.edge.plugins.module_utils._module import run
 from ansible_collections.margrave.edge.plugins.module_utils._prefetch import prefetch
-from ansible_collections.margrave.edge.plugins.module_utils._shell import run
 
 
 def main() -> None:
     """Do it and answer."""
-    run("prefetch", _spec.apply(), prefetch)
+    run("prefetch", prefetch)
 
 
 if __name__ == "__main__":

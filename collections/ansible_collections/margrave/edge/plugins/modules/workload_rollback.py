@@ -132,23 +132,13 @@ error:
     cure: "look at the container's log on the node"
 """
 
-from ansible_collections.margrave.edge.plugins.module_utils import _spec
+from ansible_collections.margrave.edge.plugins.module_utils._module import run
 from ansible_collections.margrave.edge.plugins.module_utils._rollback import rollback
-from ansible_collections.margrave.edge.plugins.module_utils._shell import run
 
 
 def main() -> None:
     """Do it and answer."""
-    guard = _spec.guard()
-    guard["health"]["apply_defaults"] = False
-    spec = {
-        **_spec.fence(),
-        **guard,
-        "revision": {"type": "str"},
-        "release": {"type": "str"},
-        "to_release": {"type": "str", "default": "previous"},
-    }
-    run("rollback", spec, rollback)
+    run("rollback", rollback)
 
 
 if __name__ == "__main__":

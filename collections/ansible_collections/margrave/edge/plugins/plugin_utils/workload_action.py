@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
-from ansible.plugins.action import ActionBase
 from ansible_collections.margrave.edge.plugins.plugin_utils import packing
+from ansible_collections.margrave.edge.plugins.plugin_utils.direct_call import DirectAction
 from ansible_collections.margrave.edge.plugins.plugin_utils.strays import strays
 
 
-class WorkloadAction(ActionBase):
+class WorkloadAction(DirectAction):
     """One call of the module of the same name, with the content in its parameters."""
 
     # Everything travels in the parameters, so no file needs to be copied beside the module.
@@ -28,7 +28,7 @@ class WorkloadAction(ActionBase):
         components = arguments.get("components")
         if components is not None:
             arguments["components"] = self._with_content(components)
-        result.update(self._execute_module(module_args=arguments, task_vars=task_vars))
+        result.update(self._call(arguments, task_vars or {}))
         return result
 
     def _with_content(self, components: Any) -> list[dict[str, Any]]:
