@@ -24,6 +24,21 @@ attributes:
     support: full
 """
 
+    ACTION = r"""
+options: {}
+attributes:
+  action:
+    description: Has an action of its own, which is called on the controlling machine.
+    support: full
+    details:
+      - With pipelining, and an interpreter that is named or was found before, the collection's code
+        is laid into the node's C(/run) once per boot, and the call is one command.
+      - Otherwise the module travels with the call; its answer is the same.
+  async:
+    description: Can be run with C(async).
+    support: full
+"""
+
     INFO = r"""
 options: {}
 attributes:

@@ -21,6 +21,7 @@ author:
   - The Margrave contributors (@margrave)
 extends_documentation_fragment:
   - margrave.edge.attributes
+  - margrave.edge.attributes.action
   - margrave.edge.workload
 options:
   volumes:

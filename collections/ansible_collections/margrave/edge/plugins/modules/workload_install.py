@@ -20,6 +20,7 @@ author:
   - The Margrave contributors (@margrave)
 extends_documentation_fragment:
   - margrave.edge.attributes
+  - margrave.edge.attributes.action
   - margrave.edge.workload
   - margrave.edge.workload.content
   - margrave.edge.workload.guard
