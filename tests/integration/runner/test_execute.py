@@ -53,7 +53,7 @@ def deployment(lab: Lab) -> Iterator[str]:
     yield ident
     for name in ("harbor-1", "depot-1"):
         # A call that was given up here is still at work there, and would take its port back.
-        lab.ssh(name, "pkill -9 -f workload_install; pkill -9 docker-compose", check=False)
+        lab.ssh(name, "pkill -9 -f '[m]argrave-code'; pkill -9 docker-compose", check=False)
         find = f"podman ps -aq --filter label=margrave.deployment={ident}"
         lab.ssh(name, f"{find} | xargs -r podman rm -f -t 0", check=False)
         lab.ssh(name, f"rm -rf /var/lib/margrave/deployments/{ident}", check=False)
