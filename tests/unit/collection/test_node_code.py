@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from ansible_collections.margrave.edge.plugins.module_utils import _direct
@@ -143,3 +144,32 @@ def test_a_kind_needs_nothing_but_python(node: Node, kind: str) -> None:
     assert _direct.WORKS[kind][0] in loaded
     # By this part the tests of faults know the call that proves what an update has gone back to.
     assert ("_rollback" in loaded) == (kind == "rollback")
+
+
+def _said(stdout: str, rc: int = 0, stderr: str = "") -> dict[str, Any]:
+    return {"stdout": stdout, "stderr": stderr, "rc": rc}
+
+
+def test_an_answer_stands_on_a_line_of_its_own() -> None:
+    """Whatever a login says around it."""
+    assert node_code.read(_said('Welcome\n{"changed": true}\n[1]\n')) == {"changed": True}
+
+
+def test_names_of_ansibles_own_are_not_a_nodes_to_set() -> None:
+    """As Ansible drops them from what modules answer."""
+    assert node_code.read(_said('{"changed": true, "_ansible_no_log": true}')) == {"changed": True}
+
+
+def test_a_call_without_an_answer_has_failed() -> None:
+    """With all that is known of it: a runner reads from the status that it was killed."""
+    found = node_code.read(_said("", 137, "Killed"))
+
+    assert (found["failed"], found["rc"], found["module_stderr"]) == (True, 137, "Killed")
+
+
+def test_an_interpreter_is_a_path() -> None:
+    """What a shell would read as more than one goes Ansible's way."""
+    plain = ["/usr/bin/python3", "/opt/venv-3.12/bin/python3.12"]
+    assert all(node_code.PLAIN.fullmatch(one) for one in plain)
+    others = ["python3", "/usr/bin/env python3", "/bin/$(id)", "auto", ""]
+    assert not any(node_code.PLAIN.fullmatch(one) for one in others)

@@ -56,7 +56,7 @@ class Judge:
 
     def _judge(self, one: Container, steady: float, failed: list[str], waiting: list[str]) -> None:
         restarts = one.restarts - self.restarts_before.get(one.id, 0)
-        policy, _, most = self.services[one.service].partition(":")
+        policy, most = self.services[one.service].partition(":")[::2]
         if restarts >= CRASH_LOOP:
             failed.append(f"{one.service} crashed {restarts} times (exit code {one.exit_code})")
         elif one.health == "unhealthy":

@@ -12,8 +12,6 @@ goes Ansible's way, which knows all the others and how each of them is told when
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Mapping
 from typing import Any
 
 from ansible import constants
@@ -26,8 +24,6 @@ from ansible_collections.margrave.edge.plugins.plugin_utils import node_code
 
 # What the shell says of a program that is not there, or is none: nothing was done.
 NO_PROGRAM = (126, 127)
-# A path, and nothing that a shell would make something of.
-PLAIN = re.compile(r"/[A-Za-z0-9_./+-]+")
 # What Ansible tells a module beside its parameters, and we make use of.
 SETTINGS = ("check_mode", "diff", "no_log", "module_name", "syslog_facility", "target_log_info")
 
@@ -62,7 +58,7 @@ class DirectAction(ActionBase):
         except TypeError:
             return None  # a date, or what a vault holds: Ansible knows how to write it
         said = self._asked_there(python, given)
-        return None if said is None else remove_values(_read(said), checked._no_log_values)
+        return None if said is None else remove_values(node_code.read(said), checked._no_log_values)
 
     def _is_plain(self) -> bool:
         """Whether what is called is a POSIX shell of another machine that reads our input."""
@@ -82,7 +78,7 @@ class DirectAction(ActionBase):
         python = str(self._templar.template(told) or "auto")
         if python.startswith("auto"):
             python = str(task_vars.get("ansible_facts", {}).get("discovered_interpreter_python"))
-        return python if PLAIN.fullmatch(python) else ""
+        return python if node_code.PLAIN.fullmatch(python) else ""
 
     def _settings(self, task_vars: dict[str, Any]) -> dict[str, Any]:
         """Check mode and the like, as Ansible tells a module."""
@@ -102,22 +98,3 @@ class DirectAction(ActionBase):
             said = self._low_level_execute_command(call, in_data=given)
         unable = (node_code.NOT_THERE, node_code.NOT_HERE, *NO_PROGRAM)
         return None if said["rc"] in unable else said
-
-
-def _read(said: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer in what a command said, or what Ansible makes of a module that ended without."""
-    for line in reversed(said["stdout"].splitlines()):
-        try:
-            found = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(found, dict):
-            # Names that Ansible takes for its own are nobody's to set from a node.
-            return {key: value for key, value in found.items() if not key.startswith("_ansible_")}
-    return {
-        "failed": True,
-        "msg": "MODULE FAILURE: the call ended without an answer; see module_stderr and rc",
-        "module_stdout": said["stdout"],
-        "module_stderr": said["stderr"],
-        "rc": said["rc"],
-    }

@@ -15,15 +15,21 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import os
+import re
 import shlex
 import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 NOT_THERE = 66  # the code has to be laid down first; nothing was done
 NOT_HERE = 67  # this user, this folder or this Python is none for it; nothing was done
 
+# An interpreter's path, and nothing that a shell would make something of.
+PLAIN = re.compile(r"/[A-Za-z0-9_./+-]+")
 PACKAGE = ("ansible_collections", "margrave", "edge", "plugins", "module_utils")
 
 # Both programs begin so. Input is read in any case: who sends it must not find its pipe closed.
@@ -127,3 +133,22 @@ def node_code() -> NodeCode:
             # Quickly: each worker of Ansible may have to do it, and the line is short or local.
             archive.writestr(path, content, zipfile.ZIP_DEFLATED, compresslevel=1)
     return NodeCode(digest.hexdigest()[:16], buffer.getvalue())
+
+
+def read(said: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer in what a command said, or what Ansible makes of a module that ended without."""
+    for line in reversed(said["stdout"].splitlines()):
+        try:
+            found = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(found, dict):
+            # Names that Ansible takes for its own are nobody's to set from a node.
+            return {key: value for key, value in found.items() if not key.startswith("_ansible_")}
+    return {
+        "failed": True,
+        "msg": "MODULE FAILURE: the call ended without an answer; see module_stderr and rc",
+        "module_stdout": said["stdout"],
+        "module_stderr": said["stderr"],
+        "rc": said["rc"],
+    }
