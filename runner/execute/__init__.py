@@ -2,7 +2,8 @@
 
 Here: the only use of ansible_runner, the environment and files of a run, what its events mean,
 and the warm process that saves Ansible's start-up.
-May use: margrave, runner.ports, ansible_runner. Never: the store, Git, HTTP, or deciding anything.
+May use: margrave, runner.ports, ansible_runner, and of the collection what knows its code on a
+node. Never: the store, Git, HTTP, or deciding anything.
 """
 
 from runner.execute.executor import AnsibleExecutor

@@ -64,6 +64,7 @@ class Step:
     arguments: dict[str, Any]
     check: bool = False
     diff: bool = False
+    words: dict[str, Any] = field(default_factory=dict)  # others of its task
 
 
 def four(step: Step) -> tuple[Step, ...]:
@@ -252,6 +253,7 @@ def _play(steps: Sequence[Step], answers: Path, python: str) -> dict[str, Any]:
             "ignore_errors": True,
             "ignore_unreachable": True,
             "register": f"step{index}",
+            **step.words,
         }
         for index, step in enumerate(steps)
     ]

@@ -76,3 +76,22 @@ def test_what_is_laid_down_is_found_by_the_next(shop: Shop) -> None:
     shop.ssh(f"rm -rf {CODE}")
 
     assert (carried["state"], found) == ("DELETED", "")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"async": 60, "poll": 1},
+        {"delegate_to": "{{ inventory_hostname }}"},
+        {"vars": {"ansible_python_interpreter": "auto_silent"}},
+    ],
+    ids=["async", "delegated", "looked for"],
+)
+def test_what_is_not_the_plain_case_goes_ansibles_way(shop: Shop, words: dict[str, Any]) -> None:
+    """And comes to the same."""
+    shop.ssh(f"rm -rf {CODE}")
+    delete = shop.delete()
+    carried = shop.one(Step(delete.module, delete.arguments, words=words))
+
+    assert (carried["state"], carried["deleted"]) == ("DELETED", True)
+    assert shop.ssh(f"ls {CODE} 2>/dev/null || true") == ""

@@ -5,7 +5,7 @@
 """The collection's code on a node: sent once per boot, and from then on called by one command.
 
 As a module that Ansible carries it is unpacked and compiled, Ansible's own part with it, at each
-call: a third of what an update costs a node. Laid down, Python keeps it compiled. It is addressed
+call: a quarter of what an update costs a node. Laid down, Python keeps it compiled. It is addressed
 by its digest, so that controllers of several versions share a node without noticing each other.
 
 For the actions of the workload modules and for the looks of a site's runner; imports no Ansible.
