@@ -74,7 +74,7 @@ def warm_up() -> None:
     for loader, name in (
         (callback_loader, "ansible.builtin.default"),
         (callback_loader, "ansible.builtin.junit"),  # listed by each run, and slow to import
-        (strategy_loader, "ansible.builtin.free"),
+        (strategy_loader, "ansible.builtin.linear"),
         (connection_loader, "ansible.builtin.ssh"),
         (shell_loader, "ansible.builtin.sh"),
         (become_loader, "ansible.builtin.sudo"),
