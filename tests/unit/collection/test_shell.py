@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.margrave.edge.plugins.module_utils import _fence
+from ansible_collections.margrave.edge.plugins.module_utils import _fence, _shell
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call
-from ansible_collections.margrave.edge.plugins.module_utils._errors import HealthError
+from ansible_collections.margrave.edge.plugins.module_utils._errors import (
+    EngineError,
+    HealthError,
+)
 from ansible_collections.margrave.edge.plugins.module_utils._files import point
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Layout
 from ansible_collections.margrave.edge.plugins.module_utils._release import Release
@@ -166,3 +169,26 @@ def test_a_failure_that_went_back_says_what_runs() -> None:
 
     assert _sentence(answer) == "web is unhealthy; 1.1.0 runs again (look)"
     assert _sentence({**answer, "rolled_back": False}) == "web is unhealthy (look)"
+
+
+@pytest.mark.parametrize(
+    ("room", "code", "kind", "told"),
+    [
+        (0, "down-failed", "disk", "disk-full"),
+        (0, "engine-refused", "disk", "disk-full"),
+        (0, "name-taken", "engine", "name-taken"),
+        (2**30, "down-failed", "engine", "down-failed"),
+    ],
+    ids=["an end", "a request", "what is another's trouble", "room enough"],
+)
+def test_an_engine_that_fails_on_a_full_disk_is_not_to_blame(
+    layout: Layout, monkeypatch: pytest.MonkeyPatch, room: int, code: str, kind: str, told: str
+) -> None:
+    """Whatever its words: it cannot write its own records. They are told all the same."""
+    monkeypatch.setattr(_shell, "is_full", lambda _: room == 0)
+
+    answer = operate("delete", _params(1), False, Work(EngineError(code, "disk I/O error")), layout)
+
+    error = answer["error"]
+    assert (error["class"], error["code"]) == (kind, told)
+    assert "disk I/O error" in error["message"]

@@ -18,10 +18,10 @@ from ansible_collections.margrave.edge.plugins.module_utils._engine import Engin
 from ansible_collections.margrave.edge.plugins.module_utils._engines import detect, required
 from ansible_collections.margrave.edge.plugins.module_utils._errors import EdgeError, EngineError
 from ansible_collections.margrave.edge.plugins.module_utils._kubernetes import Cluster
+from ansible_collections.margrave.edge.plugins.module_utils._layout import STORES
 from ansible_collections.margrave.edge.plugins.module_utils._programs import Programs
 
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "armv7l": "arm", "riscv64": "riscv64"}
-STORES = ("/var/lib/containers", "/var/lib/docker", "/var/lib/rancher", "/var/lib/containerd", "/")
 # Below this an update of even small images is a gamble.
 LOW_DISK = 1024**3
 HELM = (3, 13)

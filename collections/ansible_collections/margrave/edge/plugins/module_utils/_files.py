@@ -11,6 +11,9 @@ import json
 import os
 import shutil
 
+# With less than this free no program can keep its records.
+LEAST = 1024 * 1024
+
 
 def write_durable(path: str, data: bytes, mode: int = 0o600) -> None:
     """Replace a file so that after a crash it is either the old one or the new one, whole.
@@ -66,6 +69,15 @@ def make_folder(path: str) -> None:
     make_folder(os.path.dirname(path))
     with contextlib.suppress(FileExistsError):  # another call was quicker
         os.mkdir(path, 0o700)
+
+
+def is_full(path: str) -> bool:
+    """Whether there is no room left on its disk; where nothing is there, none is missing."""
+    try:
+        found = os.statvfs(path)
+    except OSError:
+        return False
+    return found.f_bavail * found.f_frsize < LEAST
 
 
 def remove_tree(path: str) -> None:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 STATE = "/var/lib/margrave"
 # Locks die with the machine, as the processes that held them do.
 RUN = "/run/margrave"
+# Where engines keep what they pull and run, and all that has no disk of its own.
+STORES = ("/var/lib/containers", "/var/lib/docker", "/var/lib/rancher", "/var/lib/containerd", "/")
 
 
 @dataclass(frozen=True)

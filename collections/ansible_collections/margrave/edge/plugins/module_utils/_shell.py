@@ -17,15 +17,22 @@ from ansible_collections.margrave.edge.plugins.module_utils import (
     _request,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call
-from ansible_collections.margrave.edge.plugins.module_utils._errors import EdgeError, translated
+from ansible_collections.margrave.edge.plugins.module_utils._errors import (
+    DiskError,
+    EdgeError,
+    translated,
+)
+from ansible_collections.margrave.edge.plugins.module_utils._files import is_full
 from ansible_collections.margrave.edge.plugins.module_utils._journal import DONE
-from ansible_collections.margrave.edge.plugins.module_utils._layout import Layout
+from ansible_collections.margrave.edge.plugins.module_utils._layout import STORES, Layout
 from ansible_collections.margrave.edge.plugins.module_utils._lock import PATIENCE, Lock
 from ansible_collections.margrave.edge.plugins.module_utils._result import Result
 
 Work = Callable[[Call], None]
 # What a diff tells of a release.
 TOLD = ("version", "revision", "release", "next_revision")
+# What an engine's trouble is called that may be another's.
+VAGUE = ("engine-refused", "engine-unreachable", "up-failed", "down-failed")
 # What the answer to a call that went well holds beside, by its kind.
 BESIDE: Mapping[str, dict] = {"delete": {"deleted": True, "exit_code": 0}}
 
@@ -125,7 +132,7 @@ def _work(call: Call, work: Work) -> dict:
         before = _standing(call)
         work(call)
     except Exception as error:  # noqa: BLE001 - an answer has its `error`, whatever it is
-        ours = translated(error)
+        ours = _whose(translated(error))
         call.result.state = "FAILED"
         call.result.error = call.told(ours)
         _end_journal(call, ours)
@@ -133,6 +140,16 @@ def _work(call: Call, work: Work) -> dict:
     if not answer["error"]:
         answer.update(BESIDE.get(call.kind, {}))
     return {**answer, "before": {**before, "differs": call.differs}}
+
+
+def _whose(error: EdgeError) -> EdgeError:
+    """The same, or the disk's where that is full: an engine that cannot write its own records says
+    many things, and each is only what follows from it."""
+    if error.code not in VAGUE or not any(map(is_full, STORES)):
+        return error
+    told = DiskError("disk-full", error.message, "make room on the node")
+    told.ends = error.ends
+    return told
 
 
 def _standing(call: Call) -> dict:
