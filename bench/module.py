@@ -2,7 +2,8 @@
 
 Told beside it: `python3 -c pass`, and ping of Ansible itself, which does nothing. Processor time of
 the processes on the node is measured, so that a busy machine does not decide. The call that is
-timed is refused at its first parameter: all is imported, nothing is done.
+timed is refused at its first parameter: all is imported, nothing is done. Each operation is told
+twice: as Ansible carries it, and called where the collection's code lies on the node.
 
     python -m bench.module [LAB]      a lab that is there; else one is made for it, and removed
 """
@@ -10,10 +11,11 @@ timed is refused at its first parameter: all is imported, nothing is done.
 from __future__ import annotations
 
 import io
+import json
 import re
 import sys
 import zipfile
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from typing import Any, Final
 
 from ansible.executor.module_common import modify_module
@@ -24,14 +26,18 @@ from ansible.template import Templar
 from bench.figures import ROOT, keep
 from lab import Lab
 
+KINDS: Final = ("prefetch", "update", "rollback", "delete")
 MODULES: Final = (
     "ansible.builtin.ping",
     *(f"margrave.edge.{name}" for name in ("node_info", "workload_info")),
-    *(f"margrave.edge.workload_{kind}" for kind in ("prefetch", "update", "rollback", "delete")),
+    *(f"margrave.edge.workload_{kind}" for kind in KINDS),
 )
+PYTHON: Final = "/usr/bin/python3"
 TURNS: Final = 20
 REFUSED: Final = {"deployment": "no id"}
 MORE: Final = {"name": "x", "application": "x", "revision": "x", "components": []}
+# As Ansible tells a call beside its parameters; nothing is written to the node's system log.
+SETTINGS: Final = {"check_mode": False, "diff": False, "no_log": True}
 
 
 def payload(module: str) -> bytes:
@@ -82,6 +88,29 @@ def measure(lab: Lab, node: str) -> dict[str, Any]:
             "processor_ms": round(spent * 1000, 1),
         }
     lab.ssh(node, "rm -f /tmp/module.py")
+    return {**found, **direct(lab, node)}
+
+
+def direct(lab: Lab, node: str) -> dict[str, Any]:
+    """The same of calls where the code lies; it was sent before, once for all of them."""
+    # Not above: Ansible's loader has to be the first to import a collection.
+    from ansible_collections.margrave.edge.plugins.plugin_utils.node_code import node_code
+
+    code = node_code()
+    packed = b64encode(code.archive).decode()
+    lab.ssh(node, f"base64 -d > /tmp/code && {code.lay(PYTHON)} < /tmp/code", input=packed)
+    found: dict[str, Any] = {"the code, once": {"kilobytes": round(len(code.archive) / 1024, 1)}}
+    for kind in KINDS:
+        given = json.dumps({"params": {**REFUSED, **MORE}, "settings": SETTINGS})
+        lab.ssh(node, "cat > /tmp/given.json", input=given)
+        call = code.call(PYTHON, kind)
+        lab.ssh(node, "cat > /tmp/call.sh", input=f"{call} < /tmp/given.json\n")
+        spent = processor_seconds(lab, node, "sh /tmp/call.sh")
+        found[f"{kind}, called where it lies"] = {
+            "kilobytes": round(len(call + given) / 1024, 1),
+            "processor_ms": round(spent * 1000, 1),
+        }
+    lab.ssh(node, "rm -f /tmp/code /tmp/call.sh /tmp/given.json")
     return found
 
 
