@@ -28,6 +28,25 @@ from tests.support.waiting import eventually
 TOKEN = {"Authorization": "Bearer viewer"}
 
 
+def _prepare(settings: ControllerSettings) -> None:
+    """Its tables, and a token for each of two roles, which has the role's name."""
+    store = Store(settings.database_url)
+    store.migrate()
+    with store.write() as session:
+        for role in (Role.VIEWER, Role.OPERATOR):
+            token = {
+                "id": role.value,
+                "name": role.value,
+                "digest": token_hash(role.value),
+                "role": role,
+                "sites": None,
+                "created_by": "test",
+                "created_at": NOON,
+            }
+            access.add_token(session, token)
+    store.close()
+
+
 @contextmanager
 def serving(
     folder: Path,
@@ -49,21 +68,7 @@ def serving(
             "git": git or {},
         }
     )
-    store = Store(settings.database_url)
-    store.migrate()
-    with store.write() as session:
-        for role in (Role.VIEWER, Role.OPERATOR):
-            token = {
-                "id": role.value,
-                "name": role.value,
-                "digest": token_hash(role.value),
-                "role": role,
-                "sites": None,
-                "created_by": "test",
-                "created_at": NOON,
-            }
-            access.add_token(session, token)
-    store.close()
+    _prepare(settings)
     process = multiprocessing.get_context("spawn").Process(target=serve, args=(settings,))
     process.start()
     url = f"http{'s' if trust else ''}://{bind}"
