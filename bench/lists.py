@@ -20,6 +20,7 @@ from bench.reports import controller
 from controller.access.passwords import token_hash
 from controller.app import create_app
 from controller.parts import Parts
+from controller.serve import settle_memory
 from controller.store import access
 from controller.store.columns import table
 from controller.store.models import Deployment, Placement
@@ -151,6 +152,7 @@ def measure(url: str | None, total: int) -> dict[str, Any]:
                 connection.execute(text(BY_HAND)).fetchall()
                 times.append((time.perf_counter() - begun) * 1000)
         engine.dispose()
+        settle_memory()  # as it is served
         middle = cursor([total // 2])
         lists = {name: timed(parts, path.format(middle=middle)) for name, path in PATHS.items()}
     return {"by hand, first page": spread(times), **lists}
