@@ -133,3 +133,8 @@ def git(folder: Path, *arguments: str, ok: bool = True) -> str:
     )
     assert done.returncode == 0 or not ok, done.stderr
     return done.stdout + done.stderr
+
+
+def head_of(forge: Path) -> str:
+    """Where main stands there."""
+    return git(forge, "rev-parse", "main").strip()

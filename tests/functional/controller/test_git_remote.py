@@ -12,17 +12,13 @@ from controller.store.freshness import Moment
 from margrave import yaml_text
 from margrave.documents.deployment import read_deployment
 from margrave.errors import Unreachable
-from tests.support.works import ADA, Works, at_forge, git
+from tests.support.works import ADA, Works, at_forge, git, head_of
 
 
 @pytest.fixture
 def works(tmp_path: Path, forge: Path) -> Iterator[Works]:
     with at_forge(tmp_path / "state", forge, "harbor") as made:
         yield made
-
-
-def head_of(forge: Path) -> str:
-    return git(forge, "rev-parse", "main").strip()
 
 
 def test_commits_go_to_the_forge(works: Works, forge: Path) -> None:

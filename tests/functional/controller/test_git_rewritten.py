@@ -11,17 +11,13 @@ from controller.publish import trunk
 from controller.publish.trunk import Halted
 from controller.store import deployments, facts
 from margrave.errors import NotFound, Refused
-from tests.support.works import ADA, Works, at_forge, git
+from tests.support.works import ADA, Works, at_forge, git, head_of
 
 
 @pytest.fixture
 def works(tmp_path: Path, forge: Path) -> Iterator[Works]:
     with at_forge(tmp_path / "state", forge, "harbor") as made:
         yield made
-
-
-def head_of(forge: Path) -> str:
-    return git(forge, "rev-parse", "main").strip()
 
 
 def rewritten(forge: Path, tmp_path: Path) -> str:
