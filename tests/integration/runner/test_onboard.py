@@ -199,7 +199,9 @@ def test_a_node_behind_a_jump_host_is_brought_in_and_worked_on(lab, registry, tm
     gate, node = lab.node("harbor-1").address, lab.node(NODE).address
     line = " ".join(lab.ssh("harbor-1", "cat /etc/ssh/ssh_host_ed25519_key.pub").stdout.split()[:2])
     jump = Jump(gate, 22, "root", line)
-    since = lab.ssh(NODE, "date '+%F %T'").stdout.strip()
+    # A place in the log, not a time: the test before may have logged in within the same second.
+    shown = "journalctl --sync; journalctl --quiet -o cat -n 1 --show-cursor"
+    since = lab.ssh(NODE, shown).stdout.splitlines()[-1].removeprefix("-- cursor: ")
 
     def through(one: Jump, executor: AnsibleExecutor) -> Onboard:
         return Onboard(
@@ -226,7 +228,8 @@ def test_a_node_behind_a_jump_host_is_brought_in_and_worked_on(lab, registry, tm
         with pytest.raises(Conflict, match="the host key is"):
             through(strange, executor).probe(node, 22)
         onboard.remove(NODE)
-        said = lab.ssh(NODE, f"journalctl -u ssh -o cat --since '{since}' | grep Accepted").stdout
+        log = f"journalctl --sync; journalctl -u ssh -o cat --after-cursor '{since}'"
+        said = lab.ssh(NODE, f"{log} | grep Accepted").stdout
         came = {words.split(" from ")[1].split()[0] for words in said.splitlines()}
         assert gate in came
         # The lab's own commands come from elsewhere, as root; nothing of margrave's does.
