@@ -21,6 +21,9 @@ from runner.ports import Progress
 
 LOG: Final = logging.getLogger(__name__)
 EVERY: Final = 1.5  # seconds; most calls are over before the first look, and then there is none
+# Seconds for each node that is looked at, so that looks at many never take more than a fiftieth of
+# a core here, and nothing to speak of from the work that they tell of.
+EACH: Final = 0.5
 PATIENCE: Final = 5.0  # seconds that a node may take to answer
 FOLDER: Final = "/var/lib/margrave/deployments"
 NAME: Final = re.compile(r"[0-9a-f-]{36}")
@@ -62,7 +65,7 @@ class Phases:
             self._busy.wait()
             # Before the look: who begins meanwhile sets it again, and is looked at next time.
             self._busy.clear()
-            if self._stopped.wait(EVERY):
+            if self._stopped.wait(pause(self._at_work())):
                 return
             at_work = self._at_work()
             self._known = {key: one for key, one in self._known.items() if key in at_work}
@@ -99,6 +102,11 @@ class Phases:
         except Exception:
             # Told again with the next look, and the other operations are told now.
             LOG.exception("%s: its phase %s could not be taken in", key, phase)
+
+
+def pause(at_work: AtWork) -> float:
+    """Seconds until the next look."""
+    return max(EVERY, EACH * len({errand.node.name for errand, _ in at_work.values()}))
 
 
 def journals(said: bytes) -> list[Mapping[str, Any]]:

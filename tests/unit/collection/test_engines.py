@@ -194,6 +194,49 @@ def test_a_compose_that_cannot_do_it(
     assert {one["name"]: one["ok"] for one in told["checks"]}["compose"] is False
 
 
+def _counting(script: Path, asked: Path, version: str) -> None:
+    script.write_text(f"#!/bin/sh\necho once >>{asked}\necho {version}\n")
+    script.chmod(0o755)
+
+
+def test_a_version_is_asked_once_while_the_program_is_the_same(
+    composes: Any, tmp_path: Path
+) -> None:
+    """Another file at its place is asked anew; notes that cannot be kept are no trouble."""
+    composes("2.40.0")
+    script, asked, notes = tmp_path / "docker-compose", tmp_path / "asked", tmp_path / "notes.json"
+    engine = Engine("docker", "/run/docker.sock")
+    _counting(script, asked, "2.40.0")
+
+    for _ in range(3):
+        assert _compose.find(engine, Programs(), str(notes)).program == (str(script),)
+    assert asked.read_text() == "once\n"
+
+    script.unlink()
+    _counting(script, asked, "2.16.0")
+    for _ in range(2):
+        with pytest.raises(EngineError, match="too old"):
+            _compose.find(engine, Programs(), str(notes))
+    assert asked.read_text() == "once\n" * 2
+
+    nowhere = str(tmp_path / "none" / "notes.json")
+    with pytest.raises(EngineError, match="too old"):
+        _compose.find(engine, Programs(), nowhere)
+    assert asked.read_text() == "once\n" * 3
+
+
+def test_an_answer_that_was_none_is_not_remembered(composes: Any, tmp_path: Path) -> None:
+    """A program that could not say its version is asked again."""
+    composes("")
+    script, asked, notes = tmp_path / "docker-compose", tmp_path / "asked", tmp_path / "notes.json"
+    _counting(script, asked, "")
+
+    for _ in range(2):
+        with pytest.raises(EngineError):
+            _compose.find(Engine("docker", "/run/docker.sock"), Programs(), str(notes))
+    assert asked.read_text() == "once\n" * 2
+
+
 # -- looking ----------------------------------------------------------------------------------
 
 

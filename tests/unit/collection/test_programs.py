@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -62,3 +63,26 @@ def test_a_call_ends_at_its_deadline(tmp_path: Path) -> None:
 
     assert (over.value.kind, over.value.code, over.value.ends) == ("link", "deadline", False)
     assert call.left() <= 0
+
+
+@pytest.mark.parametrize("told", [True, False], ids=["by the kernel", "by looking"])
+def test_a_program_is_waited_for_and_looked_up_from(
+    told: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its end is seen at once, and so is a newer call while it works, also on an old kernel."""
+    if not told:
+        monkeypatch.delattr(os, "pidfd_open", raising=False)
+    looks: list[float] = []
+    begin = time.monotonic()
+    ran = Programs(None, lambda: looks.append(0.0)).run(["/bin/sleep", "0.6"], 60, PATHS)
+
+    # The program's own time, and less than the next look would have been away.
+    assert ran.code == 0
+    assert time.monotonic() - begin < 30
+    assert len(looks) >= 2
+
+    def newer() -> None:
+        raise LinkError("superseded", "a newer call took over", "")
+
+    with pytest.raises(LinkError, match="took over"):
+        Programs(None, newer).run(["/bin/sleep", "300"], 400, PATHS)

@@ -6,6 +6,7 @@ import json
 import subprocess
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -64,6 +65,7 @@ def heard() -> Listener:
 def node(tmp_path: Path, heard: Listener, monkeypatch: pytest.MonkeyPatch) -> Iterator[Node]:
     """A node with two calls at work, looked at often."""
     monkeypatch.setattr(room, "EVERY", 0.05)
+    monkeypatch.setattr(room, "EACH", 0.05)
     made = Node(tmp_path)
     errands = [
         Errand(key, NODE, "workload_update", {"deployment": key}, 60) for key in (ONE, OTHER)
@@ -96,3 +98,17 @@ def test_a_phase_that_cannot_be_taken_in_is_told_again(
     heard.trouble.clear()
     eventually(lambda: (ONE, "switch") in heard.told)
     assert f"{ONE}: its phase switch could not be taken in" in caplog.text
+
+
+def test_looks_at_many_nodes_are_seldom(heard: Listener) -> None:
+    """Each costs the node and the runner; two calls on one node are one look."""
+
+    def at_work(nodes: int) -> room.AtWork:
+        errands = [
+            Errand(f"{kind}-{number}", replace(NODE, name=f"n-{number}"), kind, {}, 60)
+            for number in range(nodes)
+            for kind in ("workload_update", "workload_delete")
+        ]
+        return {one.key: (one, heard) for one in errands}
+
+    assert [room.pause(at_work(nodes)) for nodes in (0, 1, 3, 20)] == [1.5, 1.5, 1.5, 10.0]

@@ -11,6 +11,7 @@ Whatever an earlier call left half done, this one starts from what is there: the
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 
 from ansible_collections.margrave.edge.plugins.module_utils import _release, _stage
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call, Observation
@@ -54,9 +55,16 @@ def apply(call: Call) -> None:
     )
     with call.result.timed("prefetch"):
         release = _stage.stage(call, seen, archives)
-        call.driver.fetch(release)
+        seen = fetched(call, seen, release)
         release.store(call.folder)
     switch_to(call, seen, release)
+
+
+def fetched(call: Call, seen: Observation, release: Release) -> Observation:
+    """How it stands when all images are here: a look from before a download tells of the past."""
+    if not call.driver.fetch(release):
+        return seen
+    return replace(seen, seen=call.driver.look(closely=True))
 
 
 def runs(call: Call, seen: Observation) -> None:
@@ -129,7 +137,7 @@ def switch_to(call: Call, seen: Observation, release: Release) -> None:
     call.result.components = []
     call.result.changed = changed
     try:
-        make_run(call, release)
+        make_run(call, release, seen.seen)
     except Exception as found:  # noqa: BLE001 - whatever it is, what ran before has to come back
         error = translated(found)
         if not error.ends:
@@ -168,7 +176,7 @@ def _commit(call: Call, seen: Observation, release: Release) -> None:
     call.driver.proven()
     tidy(call)
     call.begin(DONE)
-    runs(call, call.observe())
+    runs(call, call.noted())
     call.result.state, call.result.health = "INSTALLED", "healthy"
 
 
@@ -193,9 +201,9 @@ def _go_back(call: Call, seen: Observation, error: EdgeError) -> None:
             _let_nothing_run(call)
             call.result.components = failed
         else:
-            make_run(call, seen.current)
+            make_run(call, seen.current, call.driver.look(closely=True))
             seen.current.store(call.folder)
-            runs(call, call.observe())
+            runs(call, call.noted())
             call.result.rolled_back = True
             call.result.health = "healthy"
             call.result.components = failed

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -145,10 +145,14 @@ class Call:
 
     def observe(self, closely: bool = False) -> Observation:
         """Look at the node once."""
+        return replace(self.noted(), seen=self.driver.look(closely))
+
+    def noted(self) -> Observation:
+        """What the deployment's folder says, without a look at what runs."""
         return Observation(
             current=_release.load(self.folder, self.folder.linked("current")),
             previous=_release.load(self.folder, self.folder.linked("previous")),
             following=_release.load(self.folder, self.folder.linked("next")),
             unfinished=Journal.unfinished(self.folder),
-            seen=self.driver.look(closely),
+            seen=[],
         )

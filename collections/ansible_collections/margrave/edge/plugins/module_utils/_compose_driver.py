@@ -66,9 +66,9 @@ class ComposeDriver:
     @cached_property
     def compose(self) -> Compose:
         """Docker Compose; EngineError when there is none."""
-        return find(self.engine, self.call.programs)
+        return find(self.engine, self.call.programs, self.call.layout.programs)
 
-    @property
+    @cached_property
     def _foreign(self) -> Foreign:
         return Foreign(self.engine, self.call.request.deployment)
 
@@ -111,7 +111,7 @@ class ComposeDriver:
             _model.REVISION: request.revision or "",
             _model.COMPONENT: one.name,
         }
-        model = _model.labelled(model, ours, before, self._existing)
+        model = _model.labelled(model, ours, before, self._existing(model))
         path = _release.model_path(folder, request.release or "", one.name)
         write_durable(path, json.dumps(model, sort_keys=True, indent=1).encode())
         return Part(
@@ -148,12 +148,12 @@ class ComposeDriver:
             self._foreign.refuse(one.name, model)
         return model
 
-    @cached_property
-    def _existing(self) -> _model.Existing:
-        """Networks and volumes of the deployment that are there already."""
+    def _existing(self, model: dict) -> _model.Existing:
+        """Networks and volumes of the deployment that are there already, if the model has some."""
+        networks, volumes = self.engine.networks, self.engine.volumes
         return _model.Existing(
-            networks=_labels(self.engine.networks([self.label])),
-            volumes=_labels(self.engine.volumes([self.label])),
+            networks=_labels(networks([self.label]) if model.get("networks") else []),
+            volumes=_labels(volumes([self.label]) if model.get("volumes") else []),
         )
 
     def refuse(self, folder: Folder, release: Release, part: Part) -> None:
@@ -172,11 +172,12 @@ class ComposeDriver:
 
     # -- switching ----------------------------------------------------------------------------
 
-    def end_others(self, release: Release) -> None:
+    def end_others(self, release: Release, seen: Iterable[Container]) -> None:
         """End components that the release does not have: they may hold ports that it needs."""
         kept = {part.project for part in release.parts}
-        projects = {one.labels[PROJECT] for one in self.look() if PROJECT in one.labels}
-        self.end(projects - kept)
+        projects = {one.labels[PROJECT] for one in seen if PROJECT in one.labels}
+        if projects - kept:
+            self.end(projects - kept)
 
     def run(self, release: Release, part: Part, seen: Iterable[Container]) -> None:
         """Let Compose make what differs, and wait until all of it is healthy."""

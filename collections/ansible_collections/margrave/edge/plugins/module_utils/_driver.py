@@ -55,8 +55,8 @@ class Driver(Protocol):
     def fetch(self, release: Release) -> bool:
         """Fetch all that the release needs and is not here; tells whether something was."""
 
-    def end_others(self, release: Release) -> None:
-        """End components that the release does not have."""
+    def end_others(self, release: Release, seen: Iterable[Any]) -> None:
+        """End components that the release does not have, of what was seen."""
 
     def run(self, release: Release, part: Part, seen: Iterable[Any]) -> None:
         """Make a component run and prove its health."""

@@ -10,7 +10,7 @@ that fails it comes back. Where it stands is told by its name alone, so a killed
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ansible_collections.margrave.edge.plugins.module_utils import _model
 from ansible_collections.margrave.edge.plugins.module_utils._containers import (
@@ -22,12 +22,15 @@ from ansible_collections.margrave.edge.plugins.module_utils._errors import Engin
 from ansible_collections.margrave.edge.plugins.module_utils._request import short_of
 
 
-@dataclass(frozen=True)
+@dataclass
 class Foreign:
     """What is not one deployment's own."""
 
     engine: Engine
     deployment: str
+    # That nothing stood aside when it was looked: the deployment's lock keeps it so until this call
+    # sets something aside.
+    _none_aside: bool = field(default=False, init=False)
 
     @property
     def _mark(self) -> str:
@@ -58,6 +61,7 @@ class Foreign:
     def set_aside(self, model: dict) -> None:
         """Stop what is in the way and give it another name."""
         for one in self.in_the_way(model):
+            self._none_aside = False
             self.engine.stop(one.id)
             self.engine.rename(one.id, one.name + self._mark)
 
@@ -80,7 +84,11 @@ class Foreign:
             self.engine.remove_container(one.id)
 
     def _aside(self) -> list[Container]:
-        return [one for one in self.engine.containers() if one.name.endswith(self._mark)]
+        if self._none_aside:
+            return []
+        found = [one for one in self.engine.containers() if one.name.endswith(self._mark)]
+        self._none_aside = not found
+        return found
 
 
 def _claimed(model: dict) -> set[str]:

@@ -174,8 +174,8 @@ class HelmDriver:
 
     # -- switching ----------------------------------------------------------------------------
 
-    def end_others(self, release: Release) -> None:
-        """Take off Helm's releases that this one does not have."""
+    def end_others(self, release: Release, seen: Iterable[dict]) -> None:
+        """Take off Helm's releases that this one does not have: Helm itself knows of more."""
         kept = {part.project for part in release.parts}
         for name, namespace in _helm.releases(self.cluster, self.label):
             if name not in kept or namespace != release.namespace:

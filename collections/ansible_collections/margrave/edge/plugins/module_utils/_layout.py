@@ -24,6 +24,11 @@ class Layout:
     run: str = RUN
 
     @property
+    def programs(self) -> str:
+        """What was found out about programs since the machine started."""
+        return os.path.join(self.run, "programs.json")
+
+    @property
     def mark(self) -> str:
         """Which runner claimed the node."""
         return os.path.join(self.root, "fence.json")

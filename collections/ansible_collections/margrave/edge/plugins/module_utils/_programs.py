@@ -6,17 +6,25 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
+import select
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import IO
 
+from ansible_collections.margrave.edge.plugins.module_utils._files import read_json
 from ansible_collections.margrave.edge.plugins.module_utils._lock import Lock
 
 NOBODY = 65534  # the same number on every Linux
+# How often a call looks up from a program that works: a newer call may want its place.
+GLANCE = 0.25
+# The same where the kernel does not tell of a program's end.
+NAP = 0.02
 
 
 @dataclass(frozen=True)
@@ -79,13 +87,13 @@ class Programs:
         if self.lock:
             self.lock.adopt(process.pid)
         end = time.monotonic() + limit
-        pause = 0.002
-        while process.poll() is None:
-            self.safe_point()
-            if time.monotonic() > end:
-                return None
-            time.sleep(pause)
-            pause = min(pause * 1.5, 0.05)
+        with _ending(process) as ended:
+            while process.poll() is None:
+                self.safe_point()
+                left = end - time.monotonic()
+                if left <= 0:
+                    return None
+                ended(min(left, GLANCE))
         return process.returncode
 
     def _end(self, process: subprocess.Popen) -> None:
@@ -97,9 +105,47 @@ class Programs:
             self.lock.adopt(0)
 
 
+@contextlib.contextmanager
+def _ending(process: subprocess.Popen) -> Iterator[Callable[[float], object]]:
+    """What waits for a program's end, or for so many seconds."""
+    try:
+        handle = os.pidfd_open(process.pid)
+    except (AttributeError, OSError):  # a kernel before 5.3, or a Python made for one
+        yield lambda seconds: time.sleep(min(seconds, NAP))
+        return
+    try:
+        yield lambda seconds: select.select([handle], [], [], seconds)
+    finally:
+        os.close(handle)
+
+
 def find(*places: str) -> str | None:
     """The first of these programs that is on the node."""
     return next((path for path in places if os.access(path, os.X_OK)), None)
+
+
+def remembered(notes: str, program: str, ask: Callable[[], str]) -> str:
+    """What a program answers, asked once for as long as its file stays what it is.
+
+    To start a large program only for its version takes a tenth of what an update costs a node's
+    processor beside the engine. Without notes, or where they cannot be kept, it is asked.
+    """
+    if not notes:
+        return ask()
+    seen = os.stat(program)
+    file = [seen.st_dev, seen.st_ino, seen.st_size, seen.st_mtime_ns]
+    known = read_json(notes) or {}
+    if known.get(program, {}).get("file") == file:
+        return str(known[program]["answer"])
+    answer = ask()
+    if answer:
+        # Calls of several deployments may do this at once: each replaces the whole file.
+        beside = f"{notes}.{os.getpid()}"
+        with contextlib.suppress(OSError):
+            with open(beside, "w", encoding="utf-8") as draft:
+                json.dump({**known, program: {"file": file, "answer": answer}}, draft)
+            os.rename(beside, notes)
+    return answer
 
 
 def _scratch() -> IO[bytes]:

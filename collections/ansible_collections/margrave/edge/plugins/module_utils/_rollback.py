@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ansible_collections.margrave.edge.plugins.module_utils import _release, _stage
 from ansible_collections.margrave.edge.plugins.module_utils._apply import (
+    fetched,
     in_words,
     runs,
     runs_already,
@@ -40,7 +41,7 @@ def rollback(call: Call) -> None:
         current=seen.current.release if seen.current else None,
     )
     with call.result.timed("prefetch"):
-        call.driver.fetch(target)
+        seen = fetched(call, seen, target)
     switch_to(call, seen, target)
 
 

@@ -6,16 +6,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call
 from ansible_collections.margrave.edge.plugins.module_utils._errors import translated
 from ansible_collections.margrave.edge.plugins.module_utils._release import Release
 
 
-def make_run(call: Call, release: Release) -> None:
-    """Bring every component of the release up, in order, each healthy before the next begins."""
-    before = call.driver.look(closely=True)
+def make_run(call: Call, release: Release, before: Iterable[Any]) -> None:
+    """Bring every component of the release up, in order, each healthy before the next begins.
+
+    `before` is what was there, closely looked at.
+    """
     with call.result.timed("switch"):
-        call.driver.end_others(release)
+        call.driver.end_others(release, before)
     for part in release.parts:
         try:
             call.driver.run(release, part, before)
