@@ -55,10 +55,19 @@ if sys.version_info < (3, 9) or user and not ours(base):
     sys.exit(67)
 """
 
-# What is imported here is all that the call needs, before it does anything.
+# What is imported here is all that the call needs, before it does anything. But for `inspect`, which
+# dataclasses have for a class without a docstring: a third of Python's whole start, so it comes when
+# somebody asks for something in it. And nobody has to tidy a process up that has given its answer.
 CALL = """
 if not (ours(place) and ours(code)):
     sys.exit(66)
+class Later(type(sys)):
+    def __getattr__(self, name):
+        if sys.modules.get("inspect") is self:
+            del sys.modules["inspect"]
+        import inspect
+        return getattr(inspect, name)
+sys.modules["inspect"] = Later("inspect")
 sys.path.insert(0, code)
 try:
     from PACKAGE._direct import of
@@ -66,6 +75,8 @@ try:
 except ImportError:
     sys.exit(66)
 call(given)
+sys.stdout.flush()
+os._exit(0)
 """
 
 # What is laid down is whole or not there. Of what others laid down one is left: a call of it may be
