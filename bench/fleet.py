@@ -35,9 +35,9 @@ RUNS: Final = 3
 REST: Final = 10
 LIMIT: Final = 900
 BARS: Final = {"loop": 1.3, "playbook": 3.0}
-# Once, at the start, and then not while anything is measured: to look at a container's health takes a
-# process or two, and 120 containers are here. With a look a minute those of one way would come round
-# while another is at work.
+# Once, at the start, and then not while anything is measured: to look at a container's health takes
+# a process or two, and 120 containers are here. With a look a minute those of one way would come
+# round while another is at work.
 EVERY: Final = "1h"
 LOOK: Final = str(json.loads(ASK_PATIENTLY)[1])  # as the files of the other two ask
 UP: Final = "DOCKER_HOST=unix:///run/podman/podman.sock docker-compose -p {name} up -d --wait"

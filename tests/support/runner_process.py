@@ -111,7 +111,7 @@ class RunnerProcess:
         return [one for one in found if deployment in ("", one["deployment"])]
 
     def reached(self, state: str, commit: str) -> set[str]:
-        """The nodes that came to a state by a commit; costs next to nothing, however often asked."""
+        """The nodes that came to a state by a commit; it costs next to nothing to ask."""
         query = (
             "select data ->> 'node' from outbox"
             " where kind = 'placement' and data ->> 'to' = ? and data ->> 'commit' = ?"

@@ -40,8 +40,8 @@ RESOLVE_LIMIT = 60.0
 # The first that takes more than one env file: an older one leaves out all but the last.
 NEEDED = (2, 17)
 NEEDED_WORDS = "2.17"
-# To collect garbage takes a quarter of the processor time that Compose itself needs (28 ms of which 7
-# go). With a heap that may grow to five times what is in use it took no more memory, of 47 MB.
+# To collect garbage takes a quarter of the processor time that Compose itself needs, 7 of 28 ms.
+# With a heap that may grow to five times what is in use it took no more memory, of 47 MB.
 QUICK = {"GOGC": "400"}
 # Compose reads these names itself, so a parameter must not carry them.
 RESERVED = re.compile(r"(COMPOSE|DOCKER)_.*")

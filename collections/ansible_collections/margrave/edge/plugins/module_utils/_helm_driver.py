@@ -174,7 +174,7 @@ class HelmDriver:
 
     # -- switching ----------------------------------------------------------------------------
 
-    def end_others(self, release: Release, seen: Iterable[dict]) -> None:
+    def end_others(self, release: Release, _seen: Iterable[dict]) -> None:
         """Take off Helm's releases that this one does not have: Helm itself knows of more."""
         kept = {part.project for part in release.parts}
         for name, namespace in _helm.releases(self.cluster, self.label):

@@ -55,9 +55,10 @@ if sys.version_info < (3, 9) or user and not ours(base):
     sys.exit(67)
 """
 
-# What is imported here is all that the call needs, before it does anything. But for `inspect`, which
-# dataclasses have for a class without a docstring: a third of Python's whole start, so it comes when
-# somebody asks for something in it. And nobody has to tidy a process up that has given its answer.
+# What is imported here is all that the call needs, before it does anything. But for `inspect`,
+# which dataclasses have for a class without a docstring: a third of Python's whole start, so it
+# comes when somebody asks for something in it. And nobody has to tidy up after a process that has
+# answered.
 CALL = """
 if not (ours(place) and ours(code)):
     sys.exit(66)
