@@ -176,8 +176,7 @@ class ComposeDriver:
         """End components that the release does not have: they may hold ports that it needs."""
         kept = {part.project for part in release.parts}
         projects = {one.labels[PROJECT] for one in seen if PROJECT in one.labels}
-        if projects - kept:
-            self.end(projects - kept)
+        self.end(projects - kept)
 
     def run(self, release: Release, part: Part, seen: Iterable[Container]) -> None:
         """Let Compose make what differs, and wait until all of it is healthy."""

@@ -127,8 +127,8 @@ def find(*places: str) -> str | None:
 def remembered(notes: str, program: str, ask: Callable[[], str]) -> str:
     """What a program answers, asked once for as long as its file stays what it is.
 
-    To start a large program only for its version takes a tenth of what an update costs a node's
-    processor beside the engine. Without notes, or where they cannot be kept, it is asked.
+    To start a large program only for its version takes a fifth of what an update costs a node's
+    processor beside the engine's own work. Without notes, or where they cannot be kept, it is asked.
     """
     if not notes:
         return ask()
