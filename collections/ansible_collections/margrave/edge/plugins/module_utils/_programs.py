@@ -128,7 +128,8 @@ def remembered(notes: str, program: str, ask: Callable[[], str]) -> str:
     """What a program answers, asked once for as long as its file stays what it is.
 
     To start a large program only for its version takes a fifth of what an update costs a node's
-    processor beside the engine's own work. Without notes, or where they cannot be kept, it is asked.
+    processor beside the engine's own work. Without notes, and where they cannot be kept, it is
+    asked.
     """
     if not notes:
         return ask()
