@@ -30,6 +30,7 @@ from tests.support.authority import Authority
 from tests.support.served import ROOT
 
 MARGRAVE = Path(sys.executable).with_name("margrave")
+DEPLOYMENT = "3f0c8f7e-5d0e-4c7a-9b1e-2f7f2a1c9d10"
 BEAT: dict[str, Any] = {
     "protocol": 1,
     "runner": "6f0d1a52-8d1c-4e0c-9a43-0a1b2c3d4e5f",
@@ -190,6 +191,22 @@ def test_the_command_takes_it_from_the_environment(shut: Shut, tmp_path: Path) -
     assert f"{tmp_path / 'gone'}: cannot be read: No such file or directory" in told.stderr
 
 
+def playbook(
+    shut: Shut, folder: Path, *words: str | Path, **more: str
+) -> subprocess.CompletedProcess[str]:
+    """Ansible in this checkout, of an operator of the controller."""
+    told = {"MARGRAVE_URL": shut.url, "MARGRAVE_TOKEN": "operator", "HOME": str(folder)}
+    return subprocess.run(
+        [MARGRAVE.with_name("ansible-playbook"), *words],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", **told, **more},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
 def test_a_playbook_shows_it_for_the_inventory_and_for_tasks(shut: Shut, tmp_path: Path) -> None:
     """The fleet is read and a site is held against what a task says of it; without, neither."""
     fleet, play = tmp_path / "fleet.margrave.yml", tmp_path / "play.json"
@@ -200,21 +217,36 @@ def test_a_playbook_shows_it_for_the_inventory_and_for_tasks(shut: Shut, tmp_pat
     tasks = [{"name": "The site", "margrave.edge.site": task}]
     play.write_text(json.dumps([{"hosts": "localhost", "gather_facts": False, "tasks": tasks}]))
 
-    def run(**shown: str) -> subprocess.CompletedProcess[str]:
-        told = {"MARGRAVE_URL": shut.url, "MARGRAVE_TOKEN": "operator", "HOME": str(tmp_path)}
-        return subprocess.run(
-            [MARGRAVE.with_name("ansible-playbook"), "--check", "-i", fleet, play],
-            cwd=ROOT,
-            env={"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", **told, **shown},
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-
-    shown, hidden = run(MARGRAVE_CERT=str(shut.cert), MARGRAVE_KEY=str(shut.key)), run()
+    pair = {"MARGRAVE_CERT": str(shut.cert), "MARGRAVE_KEY": str(shut.key)}
+    shown = playbook(shut, tmp_path, "--check", "-i", fleet, play, **pair)
+    hidden = playbook(shut, tmp_path, "--check", "-i", fleet, play)
 
     assert shown.returncode == 0, shown.stdout + shown.stderr
     assert "Failed to parse inventory" not in shown.stderr
     assert hidden.returncode != 0
     assert "Failed to parse inventory" in hidden.stderr
+
+
+def test_what_a_playbook_did_is_told_with_it(shut: Shut, tmp_path: Path) -> None:
+    """By the callback: the controller hears of it, and names what it does not know; without a
+    certificate it hears nothing, and that is said."""
+    hosts, play = tmp_path / "hosts.yml", tmp_path / "play.json"
+    away = {"ansible_host": "127.0.0.1", "ansible_port": 1}
+    hosts.write_text(json.dumps({"all": {"hosts": {"harbor-1.harbor": away}}}))
+    delete = {"margrave.edge.workload_delete": {"deployment": DEPLOYMENT}}
+    tasks = [{"name": "Delete", "ignore_unreachable": True, **delete}]
+    play.write_text(json.dumps([{"hosts": "all", "gather_facts": False, "tasks": tasks}]))
+    pair = {"MARGRAVE_CERT": str(shut.cert), "MARGRAVE_KEY": str(shut.key)}
+    known = {"SSL_CERT_FILE": str(shut.authority.ca)}
+
+    shown = playbook(shut, tmp_path, "-i", hosts, play, **known, **pair)
+    hidden = playbook(shut, tmp_path, "-i", hosts, play, **known)
+
+    assert (shown.returncode, hidden.returncode) == (0, 0), shown.stdout + shown.stderr
+    assert f"harbor: the controller knows no deployment {DEPLOYMENT}" in said(shown)
+    assert f"{shut.url}/api/v1/sites/harbor/runs: not reported:" in said(hidden)
+
+
+def said(done: subprocess.CompletedProcess[str]) -> str:
+    """Its warnings, which Ansible breaks into lines, as one."""
+    return " ".join(done.stderr.split())
