@@ -62,14 +62,14 @@ class PrivateRegistry:
             shop.ssh(f"python3 -c '{TRUSTED}' add {self.address} && systemctl reload docker")
             return self.address
         where = f'[[registry]]\\nlocation = \\"{self.address}\\"\\ninsecure = true\\n'
-        shop.ssh(f'printf "{where}" > {SETTINGS}')
+        shop.ssh(f'printf "{where}" > {SETTINGS} && {READ_AGAIN}')
         return self.address
 
     def stop(self, shop: Shop) -> None:
         """End it, and take what the node was told back."""
         if shop.engine == "docker":
             shop.ssh(f"python3 -c '{TRUSTED}' drop {self.address} && systemctl reload docker")
-        shop.ssh(f"rm -f {SETTINGS}")
+        shop.ssh(f"rm -f {SETTINGS}; {READ_AGAIN}")
         if self.process is not None:
             self.process.terminate()
             self.process.wait(timeout=20)
@@ -84,4 +84,6 @@ known = [one for one in settings.get("insecure-registries", []) if one != addres
 settings["insecure-registries"] = known + [address] * (word == "add")
 json.dump(settings, open(path, "w"))
 """
+# Podman's API runs as long as somebody listens to its events, as the beacon does.
+READ_AGAIN = "systemctl kill --signal=HUP podman.service 2>/dev/null || true"
 SETTINGS = "/etc/containers/registries.conf.d/private.conf"

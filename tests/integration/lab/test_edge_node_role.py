@@ -78,3 +78,21 @@ def test_with_a_key_the_role_lets_a_runner_in_once(one: Lab, tmp_path: Path) -> 
     *ssh, _host = one.ssh_command("one")
     words = [*ssh, f"margrave@{one.node('one').address}", "sudo -n id -u"]
     assert subprocess.run(words, capture_output=True, text=True, check=True).stdout == "0\n"
+
+
+def test_a_registry_that_is_named_later_is_known_to_the_engine_that_runs(
+    one: Lab, tmp_path: Path
+) -> None:
+    """Podman's API goes on, for the beacon listens to it, and what it is doing is not cut off."""
+
+    def told() -> tuple[str, set[str]]:
+        info = json.loads(one.ssh("one", "podman --remote info --format json").stdout)
+        unit = one.ssh("one", "systemctl show --value --property MainPID podman.service").stdout
+        return unit.strip(), set(info["registries"])
+
+    pid, before = told()
+    names = [*ROLE["edge_node_insecure_registries"], "later.example:5000"]
+    assert play(one, tmp_path, {"edge_node_insecure_registries": names}) == (2, 0)
+    assert told() == (pid, before | {"later.example:5000"})
+    assert play(one, tmp_path, {}) == (2, 0)
+    assert told() == (pid, before)

@@ -25,8 +25,8 @@ class Layout:
 
     @property
     def programs(self) -> str:
-        """What was found out about programs since the machine started."""
-        return os.path.join(self.run, "programs.json")
+        """What was found out about programs since the machine started: no deployment's."""
+        return self.run + "-programs.json"
 
     @property
     def mark(self) -> str:

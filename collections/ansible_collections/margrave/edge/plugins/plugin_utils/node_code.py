@@ -123,9 +123,8 @@ class NodeCode:
 
 
 def _text(python: str, program: str, *words: str) -> str:
-    # Isolated: neither the folder where it starts, nor a variable, nor what else is installed there
-    # says what is imported.
-    return f"{python} -I -S -c {shlex.join([program, *words])}"
+    # Isolated: neither the folder where it starts nor a variable says what is imported.
+    return f"{python} -I -c {shlex.join([program, *words])}"
 
 
 @lru_cache(maxsize=1)
