@@ -40,7 +40,7 @@ def make(lab: str, node: str) -> list[Path]:
     groups = []
     for tree in hierarchies():
         group = tree
-        for part in (TOP, lab, node):
+        for part in _place(lab, node).parts:
             _delegate(group)
             group = group / part
             group.mkdir(exist_ok=True)
@@ -52,12 +52,17 @@ def make(lab: str, node: str) -> list[Path]:
 def remove(lab: str, node: str = "") -> None:
     """Remove the groups of a node, or of the whole lab, once their processes have ended."""
     for tree in hierarchies():
-        group = tree / TOP / lab / node
+        group = tree / _place(lab, node)
         if group.exists():
             until(lambda folder=group: _removed(folder), f"{group} to be empty", timeout=20)  # type: ignore[misc]
         top = tree / TOP
         if not node and top.exists() and not any(one.is_dir() for one in top.iterdir()):
             _removed(top)
+
+
+def _place(lab: str, node: str) -> Path:
+    """Below a tree's root; by their endings no name is a file of the kernel's (`tasks`)."""
+    return Path(TOP, f"{lab}.lab", f"{node}.node" if node else "")
 
 
 def _removed(group: Path) -> bool:

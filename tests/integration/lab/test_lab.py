@@ -254,6 +254,6 @@ def remains(name: str, subnet: Subnet) -> list[str]:
     loops = Path("/sys/block").glob("loop*/loop/backing_file")
     found += [text for one in loops if f"/{name}/" in (text := one.read_text())]
     places = Layout(name)
-    groups = Path("/sys/fs/cgroup").glob(f"*/margrave-lab/{name}")
+    groups = Path("/sys/fs/cgroup").glob(f"*/margrave-lab/{name}.lab")
     found += [str(one) for one in (places.run, places.kept, *groups) if one.exists()]
     return found
