@@ -144,13 +144,10 @@ def _told(ground: Ground, case: Case, course: Course) -> list[str]:
     expected = list(pairwise(course.told))
     classes = list(course.classes)
     if case.fault and FAULTS[case.fault].told:
-        # It ended, was told, and was begun again, perhaps more than once.
+        # If it ended, it was told and begun again, perhaps more than once.
         working = course.told[-2] if case.deed is not Deed.FAILING else course.told[1]
         told = _without_retries(told, working)
-        extra = [one for one in ground.classes() if one in FAULTS[case.fault].told]
-        classes = sorted(classes + extra)
-        if not extra:
-            findings.append("the trouble was not told")
+        classes += [one for one in ground.classes() if one in FAULTS[case.fault].told]
     if told != expected:
         findings.append(f"told {told}, not {expected}")
     if sorted(ground.classes()) != sorted(classes):

@@ -25,6 +25,7 @@ AT_THEIR_PLACE = (
     Case(Deed.FAILING, "look back", "link"),
     Case(Deed.ROLLBACK, "claim", "disk"),
     Case(Deed.ROLLBACK, "prove", "link"),
+    Case(Deed.DELETE, "claim", "disk"),
     Case(Deed.DELETE, "begin", "disk"),
     Case(Deed.DELETE, "down", "link"),
 )
