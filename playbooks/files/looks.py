@@ -40,11 +40,10 @@ def masked(said: str, texts: list[str]) -> str:
     return said
 
 
-def seen(command: list[str]) -> str:
+def seen(command: list[object]) -> str:
     """What a command says, or why it says nothing."""
-    ran = subprocess.run(
-        ["timeout", "--kill-after=5", str(SECONDS), *command], capture_output=True, check=False
-    )
+    words = ["timeout", "--kill-after=5", SECONDS, *command]
+    ran = subprocess.run([str(word) for word in words], capture_output=True, check=False)
     late = f"not ended within {SECONDS} s\n" if ran.returncode in OVER else ""
     return (ran.stdout + b"\n" + ran.stderr).decode("utf-8", "replace") + late
 
@@ -64,7 +63,7 @@ def written() -> dict[str, str]:
 
 def main() -> int:
     """Look everywhere at once."""
-    looks: dict[str, list[str]] = json.loads(sys.argv[1])
+    looks: dict[str, list[object]] = json.loads(sys.argv[1])
     with ThreadPoolExecutor(len(looks) or 1) as pool:
         going = {name: pool.submit(seen, command) for name, command in looks.items()}
         files = {f"{name}.txt": look.result() for name, look in going.items()}

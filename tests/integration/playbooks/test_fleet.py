@@ -118,11 +118,32 @@ def test_a_support_bundle(hand: Hand) -> None:
     done = hand.play("collect", into=str(hand.base / "bundle"))
 
     assert done.code == 0, done.out
-    with tarfile.open(hand.base / "bundle/harbor.tar.gz") as archive:
-        names = archive.getnames()
-        texts = [file.read() for one in archive.getmembers() if (file := archive.extractfile(one))]
+    names, texts = _bundle(hand)
     for node in NODES:
         assert f"harbor/{node}/workloads.json" in names
         assert f"harbor/{node}/disk.txt" in names
         assert f"harbor/{node}/deployments/{ident}/journal.json" in names
     assert not [one for one in texts if secret.encode() in one]
+
+
+@pytest.mark.full
+def test_a_support_bundle_with_a_node_that_is_off(hand: Hand) -> None:
+    """It says so, and has all of the other."""
+    there, off = NODES
+    hand.lab.fail(off, kill=True)
+    try:
+        done = hand.play("collect", into=str(hand.base / "bundle"))
+    finally:
+        hand.lab.heal(off)
+    names, texts = _bundle(hand)
+    assert f"harbor/{there}/disk.txt" in names, done.out
+    assert f"harbor/{off}/disk.txt" not in names
+    assert b"unreachable" in texts[names.index(f"harbor/{off}/node.json")], done.out
+
+
+def _bundle(hand: Hand) -> tuple[list[str], list[bytes]]:
+    """The names of its files, and what stands in them."""
+    with tarfile.open(hand.base / "bundle/harbor.tar.gz") as archive:
+        found = [one for one in archive.getmembers() if one.isfile()]
+        files = [file for one in found if (file := archive.extractfile(one))]
+        return [one.name for one in found], [file.read() for file in files]

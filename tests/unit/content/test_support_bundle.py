@@ -52,7 +52,7 @@ def test_what_is_no_text_is_refused(tmp_path: Path) -> None:
 def test_every_look_is_told_whatever_becomes_of_it() -> None:
     """Also of a command that is not there, and of one that fails."""
     fails = ["sh", "-c", "echo no >&2; exit 3"]
-    looks = {"a": ["echo", "hello"], "b": ["no-such-program"], "c": fails}
+    looks = {"a": ["echo", 5], "b": ["no-such-program"], "c": fails}
     done = subprocess.run(
         [sys.executable, str(FILES / "looks.py"), json.dumps(looks)],
         capture_output=True,
@@ -60,6 +60,6 @@ def test_every_look_is_told_whatever_becomes_of_it() -> None:
         check=True,
     )
     told = json.loads(done.stdout)
-    assert told["a.txt"].startswith("hello\n")
+    assert told["a.txt"].startswith("5\n")
     assert "no-such-program" in told["b.txt"]
     assert told["c.txt"] == "\nno\n"
