@@ -40,6 +40,7 @@ class Runner:
             "ticks": (work.reconciler.run, work.reconciler.stop),
             "git": (work.git.run, work.git.stop),
             "observe": (work.observe.run, work.observe.stop),
+            "observe-silent": (work.observe_silent.run, work.observe_silent.stop),
             "inspect": (work.inspect.run, work.inspect.stop),
             "beats": (work.beats.run, work.beats.stop),
             "tidy": (work.tidying.run, work.tidying.stop),

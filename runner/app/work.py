@@ -110,8 +110,12 @@ class Work:
             slowest=_SLOWEST_POLL,
         )
         seconds = ground.period.total_seconds()
+        look = self.observer.look
         self.observe = Repeater(
-            "observe", seconds, lambda _: self.observer.look(), gather=_GATHER_SECONDS
+            "observe", seconds, lambda _: look(silent=False), gather=_GATHER_SECONDS
+        )
+        self.observe_silent = Repeater(
+            "observe-silent", seconds, lambda _: look(silent=True), gather=_GATHER_SECONDS
         )
         self._inspection = inspection = Inspection(ground.nodes, ground.executor, ground.target)
         self.inspect = Repeater(
@@ -144,6 +148,7 @@ class Work:
         self._inspection.ask(nodes)
         self.inspect.hint()
         self.observe.hint()
+        self.observe_silent.hint()
 
     def _look(self, hinted: bool) -> None:
         before, began = self.watch.newest(), self._clock()

@@ -46,9 +46,13 @@ class Observer:
         self.noted_at: dict[str, datetime] = {}  # when the look at a node that was noted last began
         self._back: set[str] = set()
 
-    def look(self) -> None:
-        """Ask all nodes at once; the tick that follows notes what they said."""
-        known = self._nodes.list()
+    def look(self, *, silent: bool | None = None) -> None:
+        """Ask all nodes, those that were silent, or all but those; the next tick notes the answers.
+
+        Who is silent takes seconds to be found so. Asked apart, they do not hold the look at nodes
+        that answer: those would seem silent themselves if it took too long.
+        """
+        known = [one for one in self._nodes.list() if silent in (None, bool(one.error))]
         if not known:
             return
         began = self._store.clock()

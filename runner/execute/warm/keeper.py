@@ -12,6 +12,8 @@ from typing import Final
 from runner.execute.folders import Folders
 
 SERVER: Final = Path(__file__).parent / "serve.py"
+# Which column an error stands in is nobody's question there, and costs memory.
+PYTHON: Final = (sys.executable, "-I", "-X", "no_debug_ranges")
 AGAIN: Final = 30  # seconds after an end that was not asked for; runs go the plain way meanwhile
 
 
@@ -41,7 +43,7 @@ class Keeper:
         while not self._stopped.is_set():
             # Standard input is a pipe that only we hold: it closes with us, however we end.
             with subprocess.Popen(
-                [sys.executable, "-I", str(SERVER), str(self._folders.warm_socket)],
+                [*PYTHON, str(SERVER), str(self._folders.warm_socket)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
