@@ -95,8 +95,9 @@ FAULTS: Mapping[str, Fault] = {
     "runner": Fault("kill -9 of the runner", "halt", _kill_runner),
     "both": Fault("kill -9 of runner and module at once", "halt", _kill_runner_with_module),
     "ssh": Fault("the connection breaks, the node works on", "halt", _cut_connection),
-    # Whether a download meets it first, and is told of, is a matter of seconds.
-    "link": Fault("the cable is cut until it is noticed", "halt", _cut_link, told=("registry",)),
+    "link": Fault("the cable is cut until it is noticed", "halt", _cut_link),
+    # Whether the download meets it first, and is told of, is a matter of seconds.
+    "download": Fault("the same while images come", "halt", _cut_link, told=("registry",)),
     "power": Fault("power cut of the node", "halt", _cut_power),
     "disk": Fault("the disk is full", "halt", _fill_disk, told=("disk",)),
     "registry": Fault("the registry falls silent", "halt", _cut_registry, told=("registry",)),

@@ -19,7 +19,7 @@ AT_THEIR_PLACE = (
     Case(Deed.UPDATE, "pull", "disk"),
     Case(Deed.UPDATE, "pull", "registry"),
     Case(Deed.UPDATE, "pull", "slow"),
-    Case(Deed.UPDATE, "pull", "link"),
+    Case(Deed.UPDATE, "pull", "download"),
     Case(Deed.UPDATE, "prove", "link"),
     Case(Deed.FAILING, "go back", "link"),
     Case(Deed.FAILING, "look back", "link"),
