@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any, Final
 
@@ -57,7 +57,7 @@ class RunFolder:
             _write(arguments, dict(errand.arguments))
             hosts[host(number)] = _variables(errand, arguments, self._way(errand))
         _write(self.inventory, {"all": {"hosts": hosts}})
-        _write(self.play, _play(module))
+        _write(self.play, _play(module, {_deadline(errand) for errand in errands}))
 
     def _way(self, errand: Errand) -> dict[str, str]:
         """Options of ssh that are this errand's."""
@@ -71,12 +71,14 @@ class RunFolder:
         shutil.rmtree(self.path, ignore_errors=True)
 
 
-def _play(module: str) -> list[dict[str, Any]]:
+def _play(module: str, deadlines: Set[int]) -> list[dict[str, Any]]:
+    # Nearly always one for all: a template costs each node's call two milliseconds.
+    [*_, deadline] = deadlines
     task = {
         "name": "Operation",
         "action": module,
         "args": ARGUMENTS,
-        "timeout": "{{ margrave_deadline }}",
+        "timeout": deadline if len(deadlines) == 1 else "{{ margrave_deadline }}",
     }
     return [
         {
@@ -112,8 +114,12 @@ def _variables(errand: Errand, arguments: Path, way: Mapping[str, str]) -> dict[
         # Named, because discovering it costs a round trip; onboarding has checked that it is there.
         "ansible_python_interpreter": "/usr/bin/python3",
         "margrave_arguments": str(arguments),
-        "margrave_deadline": max(1, int(errand.deadline)),
+        "margrave_deadline": _deadline(errand),
     }
+
+
+def _deadline(errand: Errand) -> int:
+    return max(1, int(errand.deadline))
 
 
 def _write(path: Path, value: object) -> None:

@@ -89,6 +89,12 @@ def warm_up() -> None:
         *((action_loader, f"margrave.edge.workload_{kind}") for kind in KINDS),
     ):
         loader.get(name, class_only=True)
+    from ansible.parsing.dataloader import DataLoader
+    from ansible.template import Templar, trust_as_template
+
+    # The first filter that is asked for brings all of them, in each call's own process otherwise.
+    Templar(DataLoader()).template(trust_as_template("{{ '{}' | from_json }}"))
+
     from ansible_collections.margrave.edge.plugins.plugin_utils import node_code
 
     node_code.node_code()  # reads and packs the collection's code, once for all runs

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.support import imported
 from tests.support.shop import Shop, Step, four
 
 pytestmark = pytest.mark.lab
@@ -95,3 +96,13 @@ def test_what_is_not_the_plain_case_goes_ansibles_way(shop: Shop, words: dict[st
 
     assert (carried["state"], carried["deleted"]) == ("DELETED", True)
     assert shop.ssh(f"ls {CODE} 2>/dev/null || true") == ""
+
+
+def test_a_call_imports_nothing_costly(shop: Shop) -> None:
+    """With the Python that nodes have, which is newer than ours."""
+    shop.one(shop.delete())
+
+    loaded = set(shop.ssh(f"{imported.command('/usr/bin/python3', 'update')} < /dev/null").split())
+
+    assert f"{imported.PACKAGE}._engine" in loaded
+    assert loaded & (imported.COSTLY | {"_hashlib"}) == set()

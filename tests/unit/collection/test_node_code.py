@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -14,7 +15,19 @@ from ansible_collections.margrave.edge.plugins.module_utils import _direct
 from ansible_collections.margrave.edge.plugins.plugin_utils import node_code
 from ansible_collections.margrave.edge.plugins.plugin_utils.node_code import NodeCode
 
+from tests.support import imported
+
 CODE = node_code.node_code()
+# This one, and all others that are here: a node has the one that its distribution has.
+PYTHONS = sorted(
+    {sys.executable}
+    | {
+        path
+        for version in range(9, 15)
+        if (path := shutil.which(f"python3.{version}"))
+        and not subprocess.run([path, "-c", ""], capture_output=True, check=False).returncode
+    }
+)
 BASE = 'base = "/run/user/%d" % user if user else "/run"'
 LOOK = json.dumps({"params": {"deployment": None}}).encode()
 
@@ -144,6 +157,18 @@ def test_a_kind_needs_nothing_but_python(node: Node, kind: str) -> None:
     assert _direct.WORKS[kind][0] in loaded
     # By this part the tests of faults know the call that proves what an update has gone back to.
     assert ("_rollback" in loaded) == (kind == "rollback")
+
+
+@pytest.mark.parametrize("kind", sorted(_direct.WORKS))
+@pytest.mark.parametrize("python", PYTHONS)
+def test_a_call_imports_nothing_costly(node: Node, kind: str, python: str) -> None:
+    """A call is half made of its imports: on twenty nodes at once they are what is waited for."""
+    node.lay()
+    done = node.run(imported.command(python, kind), LOOK)
+
+    loaded = set(done.stdout.decode().split())
+    assert f"{imported.PACKAGE}._engine" in loaded, done.stderr
+    assert loaded & imported.COSTLY == set()
 
 
 def test_what_comes_late_comes_whole(node: Node) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
+from urllib.parse import quote
 
 import pytest
 from ansible_collections.margrave.edge.plugins.module_utils import _engine, _socket_http
@@ -108,3 +109,11 @@ def test_a_silent_registry_is_not_waited_for(
 def assert_ended(over: threading.Event) -> None:
     """Say nothing until the other side has given up."""
     assert over.wait(timeout=60)
+
+
+@pytest.mark.parametrize("kept", ["", "/:@"])
+def test_a_target_says_what_is_meant(kept: str) -> None:
+    """Whatever a name holds, it is one part of the target, as the standard library writes it."""
+    text = 'registry.example.com:5000/büro web@sha256:0f?a=b&c%d#e+~_-\x00"{}\n'
+
+    assert _socket_http.quoted(text, kept) == quote(text, safe=kept)

@@ -63,6 +63,19 @@ def test_root_needs_no_sudo(tmp_path) -> None:
     assert [one["ansible_become"] for one in hosts.values()] == [True, False]
 
 
+def test_a_limit_that_all_share_is_no_template(tmp_path) -> None:
+    """A template is worked out for each host anew; several limits need one."""
+    alike, mixed = RunFolder(tmp_path / "alike"), RunFolder(tmp_path / "mixed")
+    alike.write("m", [errand(), errand()])
+    mixed.write("m", [errand(), replace(errand(), deadline=90)])
+
+    plays = [json.loads(one.play.read_text()) for one in (alike, mixed)]
+    hosts = json.loads(mixed.inventory.read_text())["all"]["hosts"]
+
+    assert [one[0]["tasks"][0]["timeout"] for one in plays] == [60, "{{ margrave_deadline }}"]
+    assert [one["margrave_deadline"] for one in hosts.values()] == [60, 90]
+
+
 @pytest.mark.parametrize("value", ["{{ lookup('pipe', 'id') }}", "{% if %}", "a{#b"])
 def test_what_ansible_could_take_for_a_template_is_refused(value, tmp_path) -> None:
     """Inventory values are templates to Ansible, so none may begin one."""

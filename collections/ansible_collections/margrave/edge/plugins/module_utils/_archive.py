@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import base64
 import binascii
-import hashlib
 import os
 
+from ansible_collections.margrave.edge.plugins.module_utils._digests import sha256
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError, ImageError
 
 SIZE_LIMIT = 64 * 1024 * 1024
@@ -44,7 +44,7 @@ def verify(name: str, data: bytes, digest: str) -> None:
 
 def digest_of(data: bytes) -> str:
     """How content is named."""
-    return "sha256:" + hashlib.sha256(data).hexdigest()
+    return "sha256:" + sha256(data).hexdigest()
 
 
 def unpack(name: str, data: bytes, folder: str) -> None:

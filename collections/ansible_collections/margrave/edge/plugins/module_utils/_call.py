@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 from ansible_collections.margrave.edge.plugins.module_utils import _driver, _masking, _release
 from ansible_collections.margrave.edge.plugins.module_utils._driver import Driver
@@ -25,6 +24,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._programs import Pro
 from ansible_collections.margrave.edge.plugins.module_utils._release import Release
 from ansible_collections.margrave.edge.plugins.module_utils._request import Request
 from ansible_collections.margrave.edge.plugins.module_utils._result import Result
+from ansible_collections.margrave.edge.plugins.module_utils._types import Any
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from ansible_collections.margrave.edge.plugins.module_utils._chart_kinds import far
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
@@ -17,6 +16,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._policy import (
     is_below_any,
     registry_of,
 )
+from ansible_collections.margrave.edge.plugins.module_utils._types import Any
 
 KEEP = "helm.sh/resource-policy"
 HOOK = "helm.sh/hook"

@@ -205,7 +205,12 @@ class ComposeDriver:
                 limit,
                 self.call.safe_point,
             )
-        _expected.note(part, model, [self.engine.closely(one) for one in found])
+        _expected.note(part, model, [self._looked_at(one, mine) for one in found])
+
+    def _looked_at(self, one: Container, before: Iterable[Container]) -> Container:
+        """A container closely looked at; what was left alone is made of what it was before."""
+        facets = next((other.facets for other in before if other.id == one.id), {})
+        return replace(one, facets=facets) if facets else self.engine.closely(one)
 
     def _watched(self, project: str) -> list[Container]:
         """One component's containers; Docker's list does not count how often one was restarted."""

@@ -6,10 +6,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from dataclasses import dataclass, field
+
+from ansible_collections.margrave.edge.plugins.module_utils._digests import sha256
 
 DEPLOYMENT = "margrave.deployment"
 REVISION = "margrave.revision"
@@ -125,7 +126,7 @@ LIMITS = ("Memory", "MemoryReservation", "NanoCpus", "CpuQuota", "CpuShares", "P
 
 def _digest(value: object) -> str:
     text = json.dumps(value, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return sha256(text.encode()).hexdigest()[:16]
 
 
 def _first(names: object) -> str:

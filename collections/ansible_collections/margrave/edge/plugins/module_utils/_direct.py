@@ -15,7 +15,8 @@ import sys
 import syslog
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any
+
+from ansible_collections.margrave.edge.plugins.module_utils._types import Any
 
 # What does the work of a kind: a part of ours, and the function in it.
 WORKS = {

@@ -10,9 +10,13 @@ The story of an operation is told once, for all of them; a conformance test hold
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Protocol
 
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError, EngineError
+from ansible_collections.margrave.edge.plugins.module_utils._types import (
+    TYPE_CHECKING,
+    Any,
+    Protocol,
+)
 
 if TYPE_CHECKING:
     from ansible_collections.margrave.edge.plugins.module_utils._call import Call

@@ -11,7 +11,6 @@ import json
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from urllib.parse import quote
 
 from ansible_collections.margrave.edge.plugins.module_utils._containers import (
     Container,
@@ -26,7 +25,11 @@ from ansible_collections.margrave.edge.plugins.module_utils._pull_errors import 
     pull_error,
     pull_silent,
 )
-from ansible_collections.margrave.edge.plugins.module_utils._socket_http import Answer, SocketHttp
+from ansible_collections.margrave.edge.plugins.module_utils._socket_http import (
+    Answer,
+    SocketHttp,
+    quoted,
+)
 
 # The oldest API that podman 4 and Docker 20.10 both serve.
 API = "/v1.40"
@@ -59,9 +62,9 @@ class Engine:
         value = self._get(f"{API}/version")
         return str(value.get("Version", "")) if isinstance(value, dict) else ""
 
-    def containers(self, labels: Iterable[str] = ()) -> list[Container]:
-        """All containers, running or not, that carry every one of the labels."""
-        filters = _filters(labels)
+    def containers(self, labels: Iterable[str] = (), named: str = "") -> list[Container]:
+        """All containers, running or not, with every one of the labels and this in their name."""
+        filters = _filters(labels, named)
         if self.name == "podman":
             # Docker's own form lacks health in podman's answer; this one has it, in one request.
             found = self._get(f"{LIBPOD}/containers/json?all=true&filters={filters}")
@@ -101,7 +104,7 @@ class Engine:
 
     def image(self, reference: str) -> str | None:
         """The id of an image that is here, or None."""
-        answer = self.http.request("GET", f"{API}/images/{quote(reference, safe='/:@')}/json")
+        answer = self.http.request("GET", f"{API}/images/{quoted(reference, '/:@')}/json")
         if answer.status == 404:
             return None
         value = _checked(answer, f"image {reference}").value()
@@ -118,7 +121,7 @@ class Engine:
         Each line of its progress is told, and each second without one an empty line.
         """
         headers = {"X-Registry-Auth": _auth(login)} if login and login.get("username") else {}
-        target = f"{API}/images/create?fromImage={quote(reference, safe='')}"
+        target = f"{API}/images/create?fromImage={quoted(reference)}"
         last, patience = time.monotonic(), FIRST_SILENCE
         for status, line in self.http.lines("POST", target, headers):
             heard(line)
@@ -138,7 +141,7 @@ class Engine:
 
     def remove_image(self, reference: str) -> bool:
         """Remove an image by its name; one in use, or gone, is left alone."""
-        target = f"{API}/images/{quote(reference, safe='/:@')}"
+        target = f"{API}/images/{quoted(reference, '/:@')}"
         return self.http.request("DELETE", target).status == 200
 
     def stop(self, container: str) -> None:
@@ -155,7 +158,7 @@ class Engine:
 
     def rename(self, container: str, name: str) -> None:
         """Give a container another name."""
-        target = f"{API}/containers/{container}/rename?name={quote(name, safe='')}"
+        target = f"{API}/containers/{container}/rename?name={quoted(name)}"
         _checked(self.http.request("POST", target), f"renaming container {container[:12]}")
 
     def remove_container(self, container: str) -> None:
@@ -165,11 +168,11 @@ class Engine:
 
     def remove_network(self, name: str) -> None:
         """Remove a network."""
-        self._remove(f"{API}/networks/{quote(name, safe='')}", f"network {name}")
+        self._remove(f"{API}/networks/{quoted(name)}", f"network {name}")
 
     def remove_volume(self, name: str) -> None:
         """Remove a volume and what is in it."""
-        self._remove(f"{API}/volumes/{quote(name, safe='')}", f"volume {name}")
+        self._remove(f"{API}/volumes/{quoted(name)}", f"volume {name}")
 
     def _remove(self, target: str, what: str) -> None:
         answer = self.http.request("DELETE", target)
@@ -180,8 +183,9 @@ class Engine:
         return _checked(self.http.request("GET", target), target).value()
 
 
-def _filters(labels: Iterable[str]) -> str:
-    return quote(json.dumps({"label": list(labels)}), safe="")
+def _filters(labels: Iterable[str], named: str = "") -> str:
+    names = {"name": [named]} if named else {}
+    return quoted(json.dumps({"label": list(labels), **names}))
 
 
 def _mappings(value: object) -> list[dict]:

@@ -86,7 +86,9 @@ class Foreign:
     def _aside(self) -> list[Container]:
         if self._none_aside:
             return []
-        found = [one for one in self.engine.containers() if one.name.endswith(self._mark)]
+        # By name, or the engine would have to look at all that it runs, on each update.
+        marked = self.engine.containers(named=self._mark)
+        found = [one for one in marked if one.name.endswith(self._mark)]
         self._none_aside = not found
         return found
 

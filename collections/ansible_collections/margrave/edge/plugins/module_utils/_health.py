@@ -85,7 +85,7 @@ def wait(
 ) -> list[Container]:
     """Wait until all is healthy and give the containers; HealthError when that fails."""
     since: dict[tuple[str, str], float] = {}
-    pause = 0.02
+    pause = 0.1
     while True:
         now = time.monotonic()
         containers = look()

@@ -12,7 +12,6 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from ansible_collections.margrave.edge.plugins.module_utils._errors import (
     ConfigError,
@@ -26,6 +25,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._kubernetes import (
 )
 from ansible_collections.margrave.edge.plugins.module_utils._programs import Ran
 from ansible_collections.margrave.edge.plugins.module_utils._pull_errors import pull_error
+from ansible_collections.margrave.edge.plugins.module_utils._types import Any
 
 PULL_LIMIT = 600.0
 CURE = "mend the chart or its values and publish the application again"

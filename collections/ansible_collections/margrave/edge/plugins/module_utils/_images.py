@@ -77,19 +77,16 @@ def unused(
         for image in _images(release)
         if image["ours"]
     }
-    if not candidates:
-        return []
-    needed = _needed(layout, ending)
+    needed = _needed(layout, ending) if candidates else set()
+    left = {name: image_id for name, image_id in candidates.items() if name not in needed}
+    if not left:
+        return []  # as after most updates: the engine need not look at all that it runs
     running = {
         one.image_id
         for one in engine.containers()
         if not ending or one.labels.get(DEPLOYMENT) != ending
     }
-    return [
-        reference
-        for reference, image_id in sorted(candidates.items())
-        if reference not in needed and image_id not in running
-    ]
+    return [reference for reference, image_id in sorted(left.items()) if image_id not in running]
 
 
 def _needed(layout: Layout, ending: str) -> set[str]:

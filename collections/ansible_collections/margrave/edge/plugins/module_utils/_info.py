@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from ansible_collections.margrave.edge.plugins.module_utils import (
     _compare,
@@ -23,6 +22,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._engine import Engin
 from ansible_collections.margrave.edge.plugins.module_utils._errors import EngineError
 from ansible_collections.margrave.edge.plugins.module_utils._journal import Journal
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Layout
+from ansible_collections.margrave.edge.plugins.module_utils._types import Any
 
 AT_WORK = {
     "install": "INSTALLING",

@@ -11,10 +11,10 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError, EngineError
 from ansible_collections.margrave.edge.plugins.module_utils._programs import Programs, Ran, find
+from ansible_collections.margrave.edge.plugins.module_utils._types import Any
 
 HELMS = ("/usr/local/bin/helm", "/usr/bin/helm", "/snap/bin/helm")
 KUBECTLS = (

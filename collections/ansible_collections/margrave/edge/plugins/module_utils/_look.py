@@ -7,12 +7,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from ansible_collections.margrave.edge.plugins.module_utils import _fence
 from ansible_collections.margrave.edge.plugins.module_utils._errors import EdgeError
 from ansible_collections.margrave.edge.plugins.module_utils._info import workloads
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Layout
+from ansible_collections.margrave.edge.plugins.module_utils._types import Any
 
 
 def look(params: Mapping[str, Any]) -> dict:

@@ -7,16 +7,15 @@
 from __future__ import annotations
 
 import calendar
-import hashlib
 import json
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from ansible_collections.margrave.edge.plugins.module_utils._chart_policy import (
     containers,
     pod_of,
 )
+from ansible_collections.margrave.edge.plugins.module_utils._digests import sha256
 from ansible_collections.margrave.edge.plugins.module_utils._errors import (
     ConfigError,
     EdgeError,
@@ -26,6 +25,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._errors import (
 from ansible_collections.margrave.edge.plugins.module_utils._health import CRASH_LOOP
 from ansible_collections.margrave.edge.plugins.module_utils._kubernetes import key
 from ansible_collections.margrave.edge.plugins.module_utils._pull_errors import pull_error
+from ansible_collections.margrave.edge.plugins.module_utils._types import Any
 
 # What the kubelet says of a container that no waiting will start.
 HOPELESS = {
@@ -249,4 +249,4 @@ WORDS = {
 
 
 def _hash(value: object) -> str:
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
+    return sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]

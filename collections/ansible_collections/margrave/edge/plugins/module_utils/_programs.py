@@ -15,10 +15,10 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import IO
 
 from ansible_collections.margrave.edge.plugins.module_utils._files import read_json
 from ansible_collections.margrave.edge.plugins.module_utils._lock import Lock
+from ansible_collections.margrave.edge.plugins.module_utils._types import IO
 
 NOBODY = 65534  # the same number on every Linux
 # How often a call looks up from a program that works: a newer call may want its place.

@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call
 from ansible_collections.margrave.edge.plugins.module_utils._errors import (
@@ -21,6 +20,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._errors import (
     translated,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._policy import registry_of
+from ansible_collections.margrave.edge.plugins.module_utils._types import Protocol
 
 # More at a time share one line and one disk: the first would only come later.
 AT_ONCE = 3

@@ -6,16 +6,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
 
+from ansible_collections.margrave.edge.plugins.module_utils._digests import sha256
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
 from ansible_collections.margrave.edge.plugins.module_utils._fence import Fence
 from ansible_collections.margrave.edge.plugins.module_utils._masking import secrets_of, texts_in
+from ansible_collections.margrave.edge.plugins.module_utils._types import Any
 
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
@@ -88,7 +88,7 @@ class Request:
         plain = re.sub(r"[^a-z0-9_-]", "-", component.lower())
         # Two components that differ in what Compose cannot tell apart must not share a project.
         if plain != component:
-            plain += "-" + hashlib.sha256(component.encode()).hexdigest()[:6]
+            plain += "-" + sha256(component.encode()).hexdigest()[:6]
         if self.profile == "helm":
             plain = _short(re.sub(r"[^a-z0-9-]", "-", plain))
         return f"margrave-{short_of(self.deployment)}-{plain}"
@@ -99,7 +99,7 @@ def short_of(deployment: str) -> str:
 
     Ids that people write by hand often differ in their last digits alone.
     """
-    return deployment[:8] + hashlib.sha256(deployment.encode()).hexdigest()[:8]
+    return deployment[:8] + sha256(deployment.encode()).hexdigest()[:8]
 
 
 def read(params: Mapping[str, Any]) -> Request:
@@ -114,19 +114,19 @@ def _with_revision(request: Request) -> Request:
     """The same with a revision of its own, and the release that follows from it."""
     content = [request.application, request.profile, request.namespace, request.inputs]
     revision = f"sha256:{_digest(content)}"
-    release = request.release or hashlib.sha256(revision.encode()).hexdigest()
+    release = request.release or sha256(revision.encode()).hexdigest()
     return replace(request, revision=revision, release=release)
 
 
 def _digest(value: object) -> str:
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+    return sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
 def _read(params: Mapping[str, Any], deployment: str) -> Request:
     revision, release = params.get("revision"), params.get("release")
     if revision is not None:
         _must(DIGEST, revision, "revision", "sha256: and 64 hex digits")
-        release = release or hashlib.sha256(revision.encode()).hexdigest()
+        release = release or sha256(revision.encode()).hexdigest()
     if release is not None:
         _must(RELEASE, release, "release", "64 hex digits")
     to_release = params.get("to_release") or "previous"
@@ -162,7 +162,7 @@ def _short(name: str) -> str:
     """Helm's names have 53 characters at most, and 26 are taken."""
     if len(name) <= 27:
         return name
-    return name[:20] + "-" + hashlib.sha256(name.encode()).hexdigest()[:6]
+    return name[:20] + "-" + sha256(name.encode()).hexdigest()[:6]
 
 
 def _namespace(given: str | None) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from ansible_collections.margrave.edge.plugins.module_utils import (
     _fence,
@@ -27,6 +26,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._journal import DONE
 from ansible_collections.margrave.edge.plugins.module_utils._layout import STORES, Layout
 from ansible_collections.margrave.edge.plugins.module_utils._lock import PATIENCE, Lock
 from ansible_collections.margrave.edge.plugins.module_utils._result import Result
+from ansible_collections.margrave.edge.plugins.module_utils._types import Any
 
 Work = Callable[[Call], None]
 # What a diff tells of a release.

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from ansible_collections.margrave.edge.plugins.module_utils._errors import EngineError
 
 CHUNK = 65536
+UNRESERVED = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
 HEAD_END = b"\r\n\r\n"
 # How often whoever reads a slow answer may look around.
 TICK = 1.0
@@ -111,6 +112,12 @@ class SocketHttp:
         if len(words) < 2:
             raise _silent(self.path, "it closed the connection")
         return int(words[1])
+
+
+def quoted(text: str, kept: str = "") -> str:
+    """A text as part of a target; `urllib.parse` costs more to import than all else here."""
+    plain = UNRESERVED + kept.encode()
+    return "".join(chr(one) if one in plain else f"%{one:02X}" for one in text.encode())
 
 
 def _request(method: str, target: str, body: object, headers: dict[str, str]) -> bytes:

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 
 from ansible_collections.margrave.edge.plugins.module_utils import _release
 from ansible_collections.margrave.edge.plugins.module_utils._archive import verified
@@ -101,6 +100,8 @@ def _clear(folder: str) -> None:
 
 def rehearse(call: Call, archives: dict[str, bytes]) -> Release:
     """The same checks as `stage`, in a folder that is gone afterwards: for check mode."""
+    import tempfile  # what it brings along would be a fortieth of each call's imports
+
     with tempfile.TemporaryDirectory(prefix="margrave-") as beside:
         folder = Folder(beside)
         parts = [

@@ -7,11 +7,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call
 from ansible_collections.margrave.edge.plugins.module_utils._errors import translated
 from ansible_collections.margrave.edge.plugins.module_utils._release import Release
+from ansible_collections.margrave.edge.plugins.module_utils._types import Any
 
 
 def make_run(call: Call, release: Release, before: Iterable[Any]) -> None:

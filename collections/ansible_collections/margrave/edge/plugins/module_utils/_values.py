@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
+from ansible_collections.margrave.edge.plugins.module_utils._types import Any
 
 STEP = re.compile(r"(?P<key>(?:[^.\[\]\\]|\\.)+)(?P<places>(?:\[\d{1,3}\])*)(?:\.|$)")
 

@@ -56,9 +56,9 @@ if sys.version_info < (3, 9) or user and not ours(base):
 """
 
 # What is imported here is all that the call needs, before it does anything. But for `inspect`,
-# which dataclasses have for a class without a docstring: a third of Python's whole start, so it
-# comes when somebody asks for something in it. And nobody has to tidy up after a process that has
-# answered.
+# which dataclasses have for a class without a docstring, and since Python 3.13 for each class's
+# annotations, which are ours and plain: a third of Python's whole start, so it comes when somebody
+# asks for something else in it. And nobody has to tidy up after a process that has answered.
 CALL = """
 if not (ours(place) and ours(code)):
     sys.exit(66)
@@ -68,6 +68,8 @@ class Later(type(sys)):
             del sys.modules["inspect"]
         import inspect
         return getattr(inspect, name)
+    def get_annotations(self, one):
+        return one.__dict__.get("__annotations__", {})
 sys.modules["inspect"] = Later("inspect")
 sys.path.insert(0, code)
 try:

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import yaml
+from ansible.module_utils.common.yaml import yaml_load  # safe, and by libyaml where it is
 
 ROOT = "compose.yaml"
 DEPTH = 8  # files that include files that include files: nobody's intent
@@ -33,7 +34,7 @@ def _of_file(name: str, files: dict[str, bytes], depth: int) -> Iterator[str]:
         yield f"{name}: is included too deeply"
         return
     try:
-        value = yaml.safe_load(files.get(name, b""))
+        value = yaml_load(files.get(name, b""))
     except yaml.YAMLError:
         return
     if not isinstance(value, dict):
