@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ from ansible_collections.margrave.edge.plugins.module_utils import (
     _compose,
     _engines,
     _facts,
-    _images,
     _info,
     _release,
     _request,
@@ -295,56 +293,3 @@ def test_an_engine_that_nothing_runs_on_hides_nothing(
     _call(tmp_path, "docker")
     with pytest.raises(EngineError):
         _info.workloads(layout, None)
-
-
-def _release_of(call: Call, name: str, image: str) -> _release.Release:
-    part = _release.Part("web", DIGEST, "margrave-3f2a9c016d3e-web")
-    part.images = {"web": {"reference": image, "id": f"id of {image}", "ours": True}}
-    release = _release.Release(name * 64, DIGEST, "1.0.0", "shop", "shop", {}, [part])
-    Path(call.folder.release(release.release)).mkdir(parents=True, exist_ok=True)
-    release.store(call.folder)
-    return release
-
-
-def test_what_is_needed_still_is_not_looked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The engine is asked what it runs only where an image might go: each update would pay."""
-    call = _call(tmp_path, None)
-    asked: list[str] = []
-    running = Container("1", "n", "i", "id of busy", "running", "", 0, 0, {})
-
-    def containers(_engine: Engine, *_: Any, **__: Any) -> list[Container]:
-        asked.append("containers")
-        return [running]
-
-    monkeypatch.setattr(Engine, "containers", containers)
-    engine = Engine("podman", "/nowhere")
-    _release_of(call, "a", "web:1")
-    same, busy, gone = (
-        _release_of(call, *one) for one in (("b", "web:1"), ("c", "busy"), ("d", "gone"))
-    )
-    for release in (busy, gone):
-        Path(call.folder.release(release.release), _release.FILE).unlink()
-
-    assert _images.unused(call.layout, engine, [same]) == []
-    assert asked == []
-    assert _images.unused(call.layout, engine, [same, busy, gone]) == ["gone"]
-    assert asked == ["containers"]
-
-
-def test_what_was_left_alone_is_not_looked_at_again(
-    tmp_path: Path, sockets: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A container is made of what it was made of; one that is new, or was not seen, is asked."""
-    sockets("podman")
-    driver = ComposeDriver(_call(tmp_path, "podman"))
-    monkeypatch.setattr(Engine, "closely", lambda _, one: replace(one, facets={"asked": "now"}))
-    old = Container("1", "n", "i", "", "running", "", 0, 0, {}, facets={"asked": "before"})
-    new, unseen = replace(old, id="2", facets={}), replace(old, id="3", facets={})
-    later = replace(old, state="exited", facets={})
-
-    found = [driver._looked_at(one, [old, unseen]) for one in (later, new, unseen)]
-
-    assert [one.facets["asked"] for one in found] == ["before", "now", "now"]
-    assert found[0].state == "exited"
