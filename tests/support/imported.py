@@ -6,9 +6,9 @@ import shlex
 
 from ansible_collections.margrave.edge.plugins.plugin_utils import node_code
 
-# Each of them costs a call more to import than it has use for; since Python 3.13 dataclasses ask
-# `inspect`, which brings `dis`, for every class's annotations.
-COSTLY = {"dis", "typing", "tempfile", "urllib.parse", "http.client"}
+# Each of them costs a call more to import than it has use for.
+COSTLY = {"dataclasses", "dis", "http.client", "inspect", "socket", "tempfile", "typing"}
+COSTLY |= {"urllib.parse"}
 PACKAGE = ".".join(node_code.PACKAGE)
 TOLD = f"import {PACKAGE}._compose_driver\nprint(*sys.modules)\nsys.exit()\n"
 

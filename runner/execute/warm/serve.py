@@ -95,9 +95,9 @@ def warm_up() -> None:
     # The first filter that is asked for brings all of them, in each call's own process otherwise.
     Templar(DataLoader()).template(trust_as_template("{{ '{}' | from_json }}"))
 
-    from ansible_collections.margrave.edge.plugins.plugin_utils import node_code
+    from ansible_collections.margrave.edge.plugins.plugin_utils.node_code import node_code
 
-    node_code.node_code()  # reads and packs the collection's code, once for all runs
+    node_code()  # reads and packs the collection's code, once for all runs
 
 
 def serve(line: socket.socket) -> None:

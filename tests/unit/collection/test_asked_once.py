@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._compose_driver impo
 from ansible_collections.margrave.edge.plugins.module_utils._containers import Container
 from ansible_collections.margrave.edge.plugins.module_utils._engine import Engine
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Layout
+from ansible_collections.margrave.edge.plugins.module_utils._record import replace
 
 ID = "3f2a9c01-6d3e-4b2c-9d4e-0a1b2c3d4e5f"
 DIGEST = "sha256:" + "0" * 64

@@ -171,27 +171,6 @@ def test_a_call_imports_nothing_costly(node: Node, kind: str, python: str) -> No
     assert loaded & imported.COSTLY == set()
 
 
-def test_what_comes_late_comes_whole(node: Node) -> None:
-    """Who asks for something of a module that was not imported gets it, and gets it again."""
-    node.lay()
-    part = node.place / CODE.digest / Path(*node_code.PACKAGE) / "_direct.py"
-    part.write_text(
-        "import inspect as late\n"
-        "from dataclasses import dataclass\n"
-        "import json, sys\n"
-        "@dataclass\nclass Bare:\n    field: int = 0\n"
-        "def of(kind):\n"
-        "    import inspect as real\n"
-        "    told = [late.isclass(Bare), real.isclass(Bare), late.isclass is real.isclass]\n"
-        "    told += [Bare.__doc__, real is sys.modules['inspect']]\n"
-        "    return lambda given: print(json.dumps(told))\n"
-    )
-    done = node.call()
-
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == [True, True, True, "Bare(field: int = 0)", True]
-
-
 def _said(stdout: str, rc: int = 0, stderr: str = "") -> dict[str, Any]:
     return {"stdout": stdout, "stderr": stderr, "rc": rc}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +81,7 @@ def test_answers_are_documented_alike(module: str) -> None:
     told = yaml.safe_load(_constants(EDGE / f"plugins/modules/{module}.py")["RETURN"])
     model = yaml.safe_load(_constants(EDGE / "plugins/modules/workload_install.py")["RETURN"])
 
-    answered = set(asdict(Result())) - {"changed"}  # that one is every module's
+    answered = set(Result().as_dict()) - {"changed"}  # that one is every module's
     assert set(told) >= answered
     assert {name: told[name]["description"] for name in answered} == {
         name: model[name]["description"] for name in answered

@@ -11,7 +11,6 @@ Whatever an earlier call left half done, this one starts from what is there: the
 from __future__ import annotations
 
 import contextlib
-from dataclasses import replace
 
 from ansible_collections.margrave.edge.plugins.module_utils import _release, _stage
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call, Observation
@@ -28,6 +27,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._files import (
     remove_tree,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._journal import DONE
+from ansible_collections.margrave.edge.plugins.module_utils._record import replace
 from ansible_collections.margrave.edge.plugins.module_utils._release import Release
 from ansible_collections.margrave.edge.plugins.module_utils._switch import make_run
 

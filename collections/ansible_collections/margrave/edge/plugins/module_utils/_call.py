@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from ansible_collections.margrave.edge.plugins.module_utils import _driver, _masking, _release
@@ -21,13 +20,19 @@ from ansible_collections.margrave.edge.plugins.module_utils._journal import Jour
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Folder, Layout
 from ansible_collections.margrave.edge.plugins.module_utils._lock import Lock
 from ansible_collections.margrave.edge.plugins.module_utils._programs import Programs
+from ansible_collections.margrave.edge.plugins.module_utils._record import (
+    changing,
+    field,
+    record,
+    replace,
+)
 from ansible_collections.margrave.edge.plugins.module_utils._release import Release
 from ansible_collections.margrave.edge.plugins.module_utils._request import Request
 from ansible_collections.margrave.edge.plugins.module_utils._result import Result
 from ansible_collections.margrave.edge.plugins.module_utils._types import Any
 
 
-@dataclass(frozen=True)
+@record
 class Observation:
     """How the deployment stands on the node, before anything is done."""
 
@@ -38,7 +43,7 @@ class Observation:
     seen: list[Any]
 
 
-@dataclass
+@changing
 class Call:
     """Everything that a step needs."""
 
@@ -47,15 +52,12 @@ class Call:
     layout: Layout
     check: bool
     lock: Lock | None = None
-    result: Result = field(default_factory=Result)
+    result: Result = field(factory=Result)
     # Off while going back, committing or deleting: these end sooner than anybody could take over.
     stoppable: bool = True
     # How what runs differs from its release before anything is done, in sentences.
-    differs: list[str] = field(default_factory=list)
-    began: float = field(default_factory=time.monotonic)
-
-    def __post_init__(self) -> None:
-        self.result.trace = self.request.trace
+    differs: list[str] = field(factory=list)
+    began: float = field(factory=time.monotonic)
 
     @cached_property
     def folder(self) -> Folder:

@@ -12,17 +12,17 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from ansible_collections.margrave.edge.plugins.module_utils import _charted, _release
 from ansible_collections.margrave.edge.plugins.module_utils._containers import DEPLOYMENT
 from ansible_collections.margrave.edge.plugins.module_utils._kubernetes import Cluster
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Folder
+from ansible_collections.margrave.edge.plugins.module_utils._record import record
 
 MADE_BY = "meta.helm.sh/release-name"
 
 
-@dataclass(frozen=True)
+@record
 class Claims:
     """One deployment's; `prefix` is what the names of its releases begin with."""
 

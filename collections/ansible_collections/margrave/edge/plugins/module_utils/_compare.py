@@ -7,13 +7,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
 
 from ansible_collections.margrave.edge.plugins.module_utils._containers import Container
+from ansible_collections.margrave.edge.plugins.module_utils._record import as_dict, record
 from ansible_collections.margrave.edge.plugins.module_utils._release import Part, Release
 
 
-@dataclass(frozen=True)
+@record
 class Drift:
     """One way in which what runs differs from the release."""
 
@@ -24,7 +24,7 @@ class Drift:
 
     def as_dict(self) -> dict[str, str]:
         """As results carry it."""
-        return asdict(self)
+        return as_dict(self)
 
 
 def drift(release: Release, containers: Iterable[Container]) -> list[Drift]:

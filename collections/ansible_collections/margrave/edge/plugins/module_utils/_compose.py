@@ -12,7 +12,6 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from ansible_collections.margrave.edge.plugins.module_utils import _model
 from ansible_collections.margrave.edge.plugins.module_utils._compose_words import (
@@ -33,6 +32,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._programs import (
     remembered,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._programs import find as find_program
+from ansible_collections.margrave.edge.plugins.module_utils._record import record
 
 PROGRAMS = ("/usr/bin/docker-compose", "/usr/local/bin/docker-compose")
 PLUGIN_HOSTS = ("/usr/bin/docker", "/usr/local/bin/docker")
@@ -47,7 +47,7 @@ QUICK = {"GOGC": "400"}
 RESERVED = re.compile(r"(COMPOSE|DOCKER)_.*")
 
 
-@dataclass(frozen=True)
+@record
 class Compose:
     """Compose against one engine."""
 

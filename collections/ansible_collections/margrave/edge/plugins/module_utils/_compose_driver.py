@@ -10,7 +10,6 @@ import json
 import os
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ansible_collections.margrave.edge.plugins.module_utils import (
@@ -31,8 +30,10 @@ from ansible_collections.margrave.edge.plugins.module_utils._compose import (
     find,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._containers import (
+    COMPONENT,
     DEPLOYMENT,
     PROJECT,
+    REVISION,
     Container,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._driver import Remains
@@ -42,11 +43,12 @@ from ansible_collections.margrave.edge.plugins.module_utils._errors import Confi
 from ansible_collections.margrave.edge.plugins.module_utils._files import read_json, write_durable
 from ansible_collections.margrave.edge.plugins.module_utils._foreign import Foreign
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Folder
+from ansible_collections.margrave.edge.plugins.module_utils._record import record, replace
 from ansible_collections.margrave.edge.plugins.module_utils._release import Part, Release
 from ansible_collections.margrave.edge.plugins.module_utils._request import Wanted
 
 
-@dataclass(frozen=True)
+@record
 class ComposeDriver:
     """One deployment's containers, networks and volumes."""
 
@@ -107,9 +109,9 @@ class ComposeDriver:
             path = _release.model_path(self.call.folder, current.release, one.name)
             before = read_json(path)
         ours = {
-            _model.DEPLOYMENT: request.deployment,
-            _model.REVISION: request.revision or "",
-            _model.COMPONENT: one.name,
+            DEPLOYMENT: request.deployment,
+            REVISION: request.revision or "",
+            COMPONENT: one.name,
         }
         model = _model.labelled(model, ours, before, self._existing(model))
         path = _release.model_path(folder, request.release or "", one.name)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
 
 from ansible_collections.margrave.edge.plugins.module_utils._digests import sha256
+from ansible_collections.margrave.edge.plugins.module_utils._record import field, record
 
 DEPLOYMENT = "margrave.deployment"
 REVISION = "margrave.revision"
@@ -22,7 +22,7 @@ NUMBER = "com.docker.compose.container-number"
 REPLACES = "com.docker.compose.replace"
 
 
-@dataclass(frozen=True)
+@record
 class Container:
     """What there is to know of a container without asking again."""
 
@@ -34,9 +34,9 @@ class Container:
     health: str  # healthy, starting, unhealthy, or empty without a check
     exit_code: int = 0
     restarts: int = 0
-    labels: dict = field(default_factory=dict)
+    labels: dict = field(factory=dict)
     # By category, what it was made with; empty when nobody looked closely.
-    facets: dict = field(default_factory=dict)
+    facets: dict = field(factory=dict)
     # Volumes without a name of anybody's choosing; empty when nobody looked closely.
     nameless: tuple = ()
 

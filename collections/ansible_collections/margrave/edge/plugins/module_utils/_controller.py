@@ -94,7 +94,7 @@ class Controller:
 
     def items(self, path: str, **query: str) -> Iterator[dict]:
         """All items of a list, page by page."""
-        cursor = {}
+        cursor: dict = {}
         while True:
             page = self.get(f"{path}?{urlencode({**query, 'limit': PAGE, **cursor})}")
             yield from page["items"]

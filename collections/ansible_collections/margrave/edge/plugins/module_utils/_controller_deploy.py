@@ -11,7 +11,7 @@ mode and the real run cannot differ.
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass, field
+from functools import partial
 
 from ansible_collections.margrave.edge.plugins.module_utils._controller import (
     Controller,
@@ -24,6 +24,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._controller_wait imp
     published,
     until,
 )
+from ansible_collections.margrave.edge.plugins.module_utils._record import changing, field
 
 POLICIES = (
     "placement",
@@ -38,14 +39,14 @@ POLICIES = (
 )
 
 
-@dataclass
+@changing
 class Step:
     """One request: where it is sent, what it says, and the deployments it concerns."""
 
     path: str
     body: dict
-    ids: list[str] = field(default_factory=list)
-    answer: dict = field(default_factory=dict)
+    ids: list[str] = field(factory=list)
+    answer: dict = field(factory=dict)
 
 
 def targets(controller: Controller, params: dict) -> dict[str, list[str]]:
@@ -181,7 +182,7 @@ def follow(
     for ids, request in [*((step.ids, step.answer) for step in steps), (rest, None)]:
         follower = Follower(controller, request, going)
         try:
-            until(lambda f=follower, i=ids: f.all_ended(i), timeout, lambda: "")
+            until(partial(follower.all_ended, ids), timeout, lambda: "")
         except ControllerError as error:
             words = error.message + follower.standing
             raise ControllerError(words, "margrave deployment explain tells more") from error

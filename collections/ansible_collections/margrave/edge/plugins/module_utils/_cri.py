@@ -14,13 +14,13 @@ import glob
 import json
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 from ansible_collections.margrave.edge.plugins.module_utils._policy import registry_of
 from ansible_collections.margrave.edge.plugins.module_utils._programs import Programs, Ran, find
 from ansible_collections.margrave.edge.plugins.module_utils._pull_errors import pull_error
 from ansible_collections.margrave.edge.plugins.module_utils._pulls import SOME_CAME
+from ansible_collections.margrave.edge.plugins.module_utils._record import record
 
 CRICTL = ("/usr/local/bin/crictl", "/usr/bin/crictl", "/var/lib/rancher/rke2/bin/crictl")
 CTR = ("/usr/local/bin/ctr", "/usr/bin/ctr", "/var/lib/rancher/rke2/bin/ctr")
@@ -42,7 +42,7 @@ LOOK_LIMIT = 60.0
 PULL_LIMIT = 1800.0
 
 
-@dataclass(frozen=True)
+@record
 class Images:
     """The kubelet's images, through whatever the node has; `logins` are by registry."""
 

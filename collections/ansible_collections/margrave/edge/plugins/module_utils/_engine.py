@@ -10,7 +10,6 @@ import base64
 import json
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 
 from ansible_collections.margrave.edge.plugins.module_utils._containers import (
     Container,
@@ -25,6 +24,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._pull_errors import 
     pull_error,
     pull_silent,
 )
+from ansible_collections.margrave.edge.plugins.module_utils._record import record, replace
 from ansible_collections.margrave.edge.plugins.module_utils._socket_http import (
     Answer,
     SocketHttp,
@@ -40,7 +40,7 @@ FIRST_SILENCE = 30.0
 PULL_SILENCE = 120.0
 
 
-@dataclass(frozen=True)
+@record
 class Engine:
     """One engine on this node."""
 

@@ -14,7 +14,6 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from enum import Enum
 
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConflictError
@@ -25,6 +24,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._files import (
     write_json,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Layout
+from ansible_collections.margrave.edge.plugins.module_utils._record import record
 
 # A deployment that was deleted is remembered, so that a late call cannot bring it back.
 REMEMBERED_SECONDS = 30 * 24 * 3600
@@ -38,7 +38,7 @@ class Entry(Enum):
     RECORDED = "recorded"  # this very call ended: answer what it answered
 
 
-@dataclass(frozen=True)
+@record
 class Fence:
     """Who calls, in which reign, and which of its calls this is."""
 

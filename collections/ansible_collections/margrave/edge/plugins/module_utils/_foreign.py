@@ -10,8 +10,6 @@ that fails it comes back. Where it stands is told by its name alone, so a killed
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from ansible_collections.margrave.edge.plugins.module_utils import _model
 from ansible_collections.margrave.edge.plugins.module_utils._containers import (
     DEPLOYMENT,
@@ -22,15 +20,15 @@ from ansible_collections.margrave.edge.plugins.module_utils._errors import Engin
 from ansible_collections.margrave.edge.plugins.module_utils._request import short_of
 
 
-@dataclass
 class Foreign:
     """What is not one deployment's own."""
 
-    engine: Engine
-    deployment: str
-    # That nothing stood aside when it was looked: the deployment's lock keeps it so until this call
-    # sets something aside.
-    _none_aside: bool = field(default=False, init=False)
+    def __init__(self, engine: Engine, deployment: str) -> None:
+        self.engine = engine
+        self.deployment = deployment
+        # That nothing stood aside when it was looked: the deployment's lock keeps it so until this
+        # call sets something aside.
+        self._none_aside = False
 
     @property
     def _mark(self) -> str:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 
 from ansible_collections.margrave.edge.plugins.module_utils._containers import Container
 from ansible_collections.margrave.edge.plugins.module_utils._errors import HealthError
+from ansible_collections.margrave.edge.plugins.module_utils._record import record
 
 # A container that the engine started again this often will not stay up: no need to wait longer.
 CRASH_LOOP = 3
@@ -19,7 +19,7 @@ STAYS_DOWN = ("", "no", "on-failure")
 ENDED = ("exited", "dead")
 
 
-@dataclass(frozen=True)
+@record
 class Verdict:
     """What is certain by now."""
 
@@ -32,7 +32,7 @@ class Verdict:
         return not self.failed and not self.waiting
 
 
-@dataclass(frozen=True)
+@record
 class Judge:
     """What to expect: each service's restart policy, and what was so before."""
 

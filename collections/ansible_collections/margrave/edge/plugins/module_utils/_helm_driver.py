@@ -11,7 +11,6 @@ import os
 import shutil
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
 
 from ansible_collections.margrave.edge.plugins.module_utils import (
@@ -37,11 +36,12 @@ from ansible_collections.margrave.edge.plugins.module_utils._files import write_
 from ansible_collections.margrave.edge.plugins.module_utils._kubernetes import Cluster, key
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Folder
 from ansible_collections.margrave.edge.plugins.module_utils._pull_errors import pull_mismatch
+from ansible_collections.margrave.edge.plugins.module_utils._record import record
 from ansible_collections.margrave.edge.plugins.module_utils._release import Part, Release
 from ansible_collections.margrave.edge.plugins.module_utils._request import Wanted
 
 
-@dataclass(frozen=True)
+@record
 class HelmDriver:
     """One deployment's Helm releases and their objects."""
 

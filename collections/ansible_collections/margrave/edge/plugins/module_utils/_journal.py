@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
 
 from ansible_collections.margrave.edge.plugins.module_utils._files import (
     make_folder,
@@ -15,16 +14,17 @@ from ansible_collections.margrave.edge.plugins.module_utils._files import (
     write_json,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Folder
+from ansible_collections.margrave.edge.plugins.module_utils._record import changing, field
 
 DONE = "done"
 
 
-@dataclass
+@changing
 class Journal:
     """One call's notes; `phase` is what was begun last, `done` when the call ended."""
 
     folder: Folder
-    notes: dict = field(default_factory=dict)
+    notes: dict = field(factory=dict)
 
     @classmethod
     def stored(cls, folder: Folder) -> dict | None:

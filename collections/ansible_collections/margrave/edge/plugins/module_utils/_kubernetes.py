@@ -10,10 +10,10 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError, EngineError
 from ansible_collections.margrave.edge.plugins.module_utils._programs import Programs, Ran, find
+from ansible_collections.margrave.edge.plugins.module_utils._record import record
 from ansible_collections.margrave.edge.plugins.module_utils._types import Any
 
 HELMS = ("/usr/local/bin/helm", "/usr/bin/helm", "/snap/bin/helm")
@@ -35,7 +35,7 @@ SCRATCH = "/run/margrave/kubernetes"
 LOOK_LIMIT = 60.0
 
 
-@dataclass(frozen=True)
+@record
 class Place:
     """The programs and the way in, as they are on this node."""
 
@@ -44,7 +44,7 @@ class Place:
     config: str
 
 
-@dataclass(frozen=True)
+@record
 class Cluster:
     """The node's Kubernetes under one call's lock."""
 

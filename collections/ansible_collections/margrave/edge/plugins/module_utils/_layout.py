@@ -7,7 +7,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+
+from ansible_collections.margrave.edge.plugins.module_utils._record import record
 
 STATE = "/var/lib/margrave"
 # Locks die with the machine, as the processes that held them do.
@@ -16,7 +17,7 @@ RUN = "/run/margrave"
 STORES = ("/var/lib/containers", "/var/lib/docker", "/var/lib/rancher", "/var/lib/containerd", "/")
 
 
-@dataclass(frozen=True)
+@record
 class Layout:
     """The node's folders; tests give others."""
 
@@ -59,7 +60,7 @@ class Layout:
             return []
 
 
-@dataclass(frozen=True)
+@record
 class Folder:
     """One deployment on the node."""
 

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from ansible_collections.margrave.edge.plugins.module_utils._containers import (
     COMPONENT,
     DEPLOYMENT,
     REVISION,
 )
+from ansible_collections.margrave.edge.plugins.module_utils._record import field, record
 
 OURS = (DEPLOYMENT, REVISION, COMPONENT)
 
 
-@dataclass(frozen=True)
+@record
 class Existing:
     """Labels of networks and volumes that are there, by their names on the node.
 
@@ -27,8 +27,8 @@ class Existing:
     connection or lose the data: they keep those of the revision that made them.
     """
 
-    networks: Mapping[str, dict] = field(default_factory=dict)
-    volumes: Mapping[str, dict] = field(default_factory=dict)
+    networks: Mapping[str, dict] = field(factory=dict)
+    volumes: Mapping[str, dict] = field(factory=dict)
 
 
 def images(model: dict) -> dict[str, str]:

@@ -9,7 +9,7 @@ Where the collection's code lies on the node already, `_direct` does the same wi
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.margrave.edge.plugins.module_utils import _shell, _spec
@@ -23,11 +23,11 @@ class Module(AnsibleModule):
         """Say which deployment and request it is about, where Ansible would say everything."""
         self.log(_shell.log_entry(self.params))
 
-    def exit_json(self, **answer: Any) -> NoReturn:
+    def exit_json(self, **answer: Any) -> None:
         """Answer without the parameters, which Ansible would repeat all."""
         super().exit_json(**{"invocation": _shell.invocation(self.params), **answer})
 
-    def fail_json(self, msg: str, **answer: Any) -> NoReturn:
+    def fail_json(self, msg: str, **answer: Any) -> None:
         """The same of a failure: Ansible itself calls this for parameters that it refuses."""
         told = {"invocation": _shell.invocation(self.params), **answer}
         super().fail_json(_shell.failure(msg, self.params), **told)

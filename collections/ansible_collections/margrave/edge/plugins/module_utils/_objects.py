@@ -214,7 +214,7 @@ def facets(one: dict) -> dict[str, Any]:
             content = {}  # bound and filled by the cluster itself
         return {"changed": _hash(content)}
     parts = list(containers(pod))
-    found = {
+    found: dict[str, Any] = {
         "image": {part["name"]: part.get("image") for part in parts},
         "environment": _hash([[part.get("env"), part.get("envFrom")] for part in parts]),
         "mounts": _hash([[part.get("volumeMounts") for part in parts], pod.get("volumes")]),

@@ -11,11 +11,10 @@ there, it alone counts.
 from __future__ import annotations
 
 import re
-import socket
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
+from ansible_collections.margrave.edge.plugins.module_utils._record import record
 
 LABEL = "margrave.probe"
 FORM = re.compile(r"tcp://:(?P<tcp>\d{1,5})|http://:(?P<http>\d{1,5})(?P<path>/[!-~]*)?")
@@ -23,7 +22,7 @@ FORM = re.compile(r"tcp://:(?P<tcp>\d{1,5})|http://:(?P<http>\d{1,5})(?P<path>/[
 PATIENCE = 2.0
 
 
-@dataclass(frozen=True)
+@record
 class Probe:
     """A port of the container, and the path that has to be found there; none for plain TCP."""
 
@@ -35,6 +34,8 @@ class Probe:
         return any(self._answers(one) for one in addresses)
 
     def _answers(self, address: str) -> bool:
+        import socket  # what it costs to import is for those who declare a probe
+
         try:
             with socket.create_connection((address, self.port), PATIENCE) as line:
                 if not self.path:

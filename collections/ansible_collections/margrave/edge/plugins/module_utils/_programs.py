@@ -14,10 +14,10 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 
 from ansible_collections.margrave.edge.plugins.module_utils._files import read_json
 from ansible_collections.margrave.edge.plugins.module_utils._lock import Lock
+from ansible_collections.margrave.edge.plugins.module_utils._record import record
 from ansible_collections.margrave.edge.plugins.module_utils._types import IO
 
 NOBODY = 65534  # the same number on every Linux
@@ -27,7 +27,7 @@ GLANCE = 0.25
 NAP = 0.02
 
 
-@dataclass(frozen=True)
+@record
 class Ran:
     """How a program ended: `code` is None when its time was over."""
 
@@ -36,14 +36,14 @@ class Ran:
     err: str
 
 
-@dataclass(frozen=True)
+@record
 class Programs:
     """Starts programs for one call."""
 
     lock: Lock | None = None
-    safe_point: Callable[[], None] = field(default=lambda: None)
+    safe_point: Callable[[], None] = lambda: None
     # Takes secrets out of what a program complains of, before anything is made of its words.
-    masked: Callable[[str], str] = field(default=lambda text: text)
+    masked: Callable[[str], str] = lambda text: text
 
     def run(
         self,

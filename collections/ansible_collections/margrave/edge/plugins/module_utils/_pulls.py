@@ -10,7 +10,6 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call
 from ansible_collections.margrave.edge.plugins.module_utils._errors import (
@@ -20,6 +19,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._errors import (
     translated,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._policy import registry_of
+from ansible_collections.margrave.edge.plugins.module_utils._record import changing, field
 from ansible_collections.margrave.edge.plugins.module_utils._types import Protocol
 
 # More at a time share one line and one disk: the first would only come later.
@@ -63,7 +63,7 @@ def fetch(call: Call, source: Source, references: list[str]) -> None:
         raise work.errors[0]
 
 
-@dataclass
+@changing
 class _Work:
     """What is still to be pulled, and what went wrong."""
 
@@ -71,7 +71,7 @@ class _Work:
     source: Source
     store: str
     left: list
-    errors: list = field(default_factory=list)
+    errors: list = field(factory=list)
 
     def go_on(self) -> None:
         """Pull until nothing is left, or until something went wrong anywhere."""
@@ -118,7 +118,7 @@ class _OverError(ConflictError):
     """Another thread's pull failed: its error counts."""
 
 
-@dataclass
+@changing
 class _Heard:
     """Called at each line of a pull's progress: looks around, and notes that layers come."""
 

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
 
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
 from ansible_collections.margrave.edge.plugins.module_utils._files import read_json, write_json
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Folder
+from ansible_collections.margrave.edge.plugins.module_utils._record import as_dict, changing, field
 
 FILE = "release.json"
 # Beside the variables that hold them, and as closed; nothing that tells of a release tells this.
 SECRETS = "secrets.json"
 
 
-@dataclass
+@changing
 class Part:
     """One component of a release."""
 
@@ -28,16 +28,16 @@ class Part:
     project: str
     timeout: int | None = None
     # service -> {"reference", "id", "ours"}: ours, when a call of this collection fetched it
-    images: dict = field(default_factory=dict)
+    images: dict = field(factory=dict)
     # service -> {"hash", "count", "finished", "facets"} of its containers when they were healthy;
     # of a chart, object -> what a person may change in it
-    services: dict = field(default_factory=dict)
-    volumes: list = field(default_factory=list)
+    services: dict = field(factory=dict)
+    volumes: list = field(factory=list)
     # Helm's own count of the release's states when this one was healthy
     number: int = 0
 
 
-@dataclass
+@changing
 class Release:
     """One release; `proven` once it ran healthy here."""
 
@@ -66,7 +66,7 @@ class Release:
 
     def store(self, folder: Folder) -> None:
         """Write it durably; its presence says that the release's folder is complete."""
-        stored = asdict(self)
+        stored = as_dict(self)
         stored["components"] = stored.pop("parts")
         write_json(os.path.join(folder.release(self.release), FILE), stored)
 

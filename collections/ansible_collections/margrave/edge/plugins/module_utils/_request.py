@@ -9,12 +9,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
 
 from ansible_collections.margrave.edge.plugins.module_utils._digests import sha256
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
 from ansible_collections.margrave.edge.plugins.module_utils._fence import Fence
 from ansible_collections.margrave.edge.plugins.module_utils._masking import secrets_of, texts_in
+from ansible_collections.margrave.edge.plugins.module_utils._record import (
+    as_dict,
+    field,
+    record,
+    replace,
+)
 from ansible_collections.margrave.edge.plugins.module_utils._types import Any
 
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -28,7 +33,7 @@ COMPONENT = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,98}[A-Za-z0-9])?")
 TRACE = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 
 
-@dataclass(frozen=True)
+@record
 class Wanted:
     """One component as it is wanted."""
 
@@ -37,12 +42,12 @@ class Wanted:
     digest: str
     variables: Mapping[str, str]
     timeout: int | None
-    values: Mapping[str, Any] = field(default_factory=dict)
+    values: Mapping[str, Any] = field(factory=dict)
     repository: str = ""
     revision: str = ""
 
 
-@dataclass(frozen=True)
+@record
 class Request:
     """One call's parameters."""
 
@@ -81,7 +86,7 @@ class Request:
     @property
     def inputs(self) -> str:
         """A digest of what is to run: contents, where charts come from, variables and values."""
-        return _digest([asdict(replace(one, archive="", timeout=None)) for one in self.components])
+        return _digest([as_dict(replace(one, archive="", timeout=None)) for one in self.components])
 
     def project(self, component: str) -> str:
         """Compose's project, or Helm's release, of a component that has none yet: nobody else's."""

@@ -9,10 +9,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+
+from ansible_collections.margrave.edge.plugins.module_utils._record import as_dict, changing, field
 
 
-@dataclass
+@changing
 class Result:
     """A call's answer, filled while it works."""
 
@@ -25,17 +26,17 @@ class Result:
     next_revision: str | None = None
     rolled_back: bool = False
     phase: str = "validate"
-    components: list = field(default_factory=list)
+    components: list = field(factory=list)
     health: str = "unknown"
-    images: list = field(default_factory=list)
-    volumes_kept: list = field(default_factory=list)
-    durations: dict = field(default_factory=lambda: {"prefetch": 0.0, "switch": 0.0, "health": 0.0})
+    images: list = field(factory=list)
+    volumes_kept: list = field(factory=list)
+    durations: dict = field(factory=lambda: {"prefetch": 0.0, "switch": 0.0, "health": 0.0})
     error: dict | None = None
     trace: str | None = None
 
     def as_dict(self) -> dict:
         """As Ansible returns it."""
-        return asdict(self)
+        return as_dict(self)
 
     @contextmanager
     def timed(self, step: str) -> Iterator[None]:

@@ -77,7 +77,7 @@ def operate(kind: str, params: dict[str, Any], check: bool, work: Work, layout: 
         request = _request.read(params)
     except Exception as error:  # noqa: BLE001 - an answer has its `error`, whatever it is
         return _refused(translated(error).as_dict())
-    call = Call(request, kind, layout, check)
+    call = Call(request, kind, layout, check, result=Result(trace=request.trace))
     if check:
         return _work(call, work)
     lock = call.lock = Lock(layout.run, request.deployment, request.fence)

@@ -4,18 +4,20 @@
 
 """HTTP over the engine's UNIX socket, in a few lines: http.client costs more to import than to use.
 
+So does `socket`, which names each of the system's constants; `_socket` is what it stands upon.
 HTTP/1.0 is asked for: the answer is neither chunked nor kept open, and ends with the stream.
 """
 
 from __future__ import annotations
 
 import json
-import socket
 import time
+from _socket import AF_UNIX, SOCK_STREAM, socket, timeout
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import closing
 
 from ansible_collections.margrave.edge.plugins.module_utils._errors import EngineError
+from ansible_collections.margrave.edge.plugins.module_utils._record import record
 
 CHUNK = 65536
 UNRESERVED = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
@@ -24,7 +26,7 @@ HEAD_END = b"\r\n\r\n"
 TICK = 1.0
 
 
-@dataclass(frozen=True)
+@record
 class Answer:
     """A whole answer."""
 
@@ -46,7 +48,7 @@ class Answer:
         return str(value or "")
 
 
-@dataclass(frozen=True)
+@record
 class SocketHttp:
     """Requests to one UNIX socket."""
 
@@ -89,16 +91,16 @@ class SocketHttp:
         self, method: str, target: str, body: object, headers: dict[str, str]
     ) -> Iterator[bytes]:
         """The bytes of the answer as they come, and nothing each second that none do."""
-        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        connection = socket(AF_UNIX, SOCK_STREAM)
         connection.settimeout(TICK)
-        with connection:
+        with closing(connection):
             try:
                 connection.connect(self.path)
                 connection.sendall(_request(method, target, body, headers))
                 while True:
                     try:
                         chunk = connection.recv(CHUNK)
-                    except socket.timeout:
+                    except timeout:
                         yield b""
                         continue
                     if not chunk:

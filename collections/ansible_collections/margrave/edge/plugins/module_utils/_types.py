@@ -8,8 +8,17 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # read by type checkers as true
 if TYPE_CHECKING:
-    from typing import IO, Any, Protocol
+    from typing import IO, Any, Protocol, TypeVar, dataclass_transform
 else:
     IO = Any = Protocol = object
 
-__all__ = ["IO", "TYPE_CHECKING", "Any", "Protocol"]
+    def TypeVar(name):  # noqa: N802 - as it is called there
+        """Nothing that anybody asks."""
+        return name
+
+    def dataclass_transform(**_options):
+        """As there: what it decorates stays as it is."""
+        return lambda one: one
+
+
+__all__ = ["IO", "TYPE_CHECKING", "Any", "Protocol", "TypeVar", "dataclass_transform"]

@@ -55,22 +55,11 @@ if sys.version_info < (3, 9) or user and not ours(base):
     sys.exit(67)
 """
 
-# What is imported here is all that the call needs, before it does anything. But for `inspect`,
-# which dataclasses have for a class without a docstring, and since Python 3.13 for each class's
-# annotations, which are ours and plain: a third of Python's whole start, so it comes when somebody
-# asks for something else in it. And nobody has to tidy up after a process that has answered.
+# What is imported here is all that the call needs, before it does anything. Nobody has to tidy up
+# after a process that has answered.
 CALL = """
 if not (ours(place) and ours(code)):
     sys.exit(66)
-class Later(type(sys)):
-    def __getattr__(self, name):
-        if sys.modules.get("inspect") is self:
-            del sys.modules["inspect"]
-        import inspect
-        return getattr(inspect, name)
-    def get_annotations(self, one):
-        return one.__dict__.get("__annotations__", {})
-sys.modules["inspect"] = Later("inspect")
 sys.path.insert(0, code)
 try:
     from PACKAGE._direct import of
