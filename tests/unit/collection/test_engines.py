@@ -55,7 +55,7 @@ def _call(folder: Path, engine: str | None) -> Call:
         )
         Path(call.folder.release(release.release)).mkdir(parents=True)
         release.store(call.folder)
-        point(call.folder.link("current"), f"releases/{release.release}")
+        point(call.folder.path, {"current": f"releases/{release.release}"})
     return call
 
 

@@ -61,7 +61,7 @@ def _update(folder: Path, driver: Driver) -> tuple[dict[str, Any], dict[str, Any
     def work(call: Call) -> None:
         call.driver = driver
         old, new = _release_here(call, OLD), _release_here(call, NEW)
-        point(call.folder.link("current"), f"releases/{old.release}")
+        point(call.folder.path, {"current": f"releases/{old.release}"})
         seen = call.observe()
         _apply.runs(call, seen)
         switch_to(call, seen, new)

@@ -137,7 +137,7 @@ def test_a_failure_stores_and_answers_no_secret(tmp_path: Path) -> None:
         call.driver = Quoting("new-secret", "old-secret")
         old, new = _release_here(call, "a"), _release_here(call, "b")
         _release.store_secrets(call.folder.release(old.release), ["old-secret"])
-        point(call.folder.link("current"), f"releases/{old.release}")
+        point(call.folder.path, {"current": f"releases/{old.release}"})
         switch_to(call, call.observe(), new)
 
     answer = operate("update", _params(secrets=["new-secret"]), False, work, layout)

@@ -110,7 +110,7 @@ def test_a_call_that_a_full_disk_stops_tells_what_runs(
     runs = Release("a" * 64, "sha256:" + "b" * 64, "1.0.0", "shop", "shop", {}, [])
     Path(folder.release(runs.release)).mkdir(parents=True)
     runs.store(folder)
-    point(folder.link("current"), f"releases/{runs.release}")
+    point(folder.path, {"current": f"releases/{runs.release}"})
 
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")

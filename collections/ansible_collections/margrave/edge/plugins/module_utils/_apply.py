@@ -26,7 +26,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._files import (
     remove_file,
     remove_tree,
 )
-from ansible_collections.margrave.edge.plugins.module_utils._journal import DONE
+from ansible_collections.margrave.edge.plugins.module_utils._journal import DONE, GOING_BACK
 from ansible_collections.margrave.edge.plugins.module_utils._record import replace
 from ansible_collections.margrave.edge.plugins.module_utils._release import Release
 from ansible_collections.margrave.edge.plugins.module_utils._switch import make_run
@@ -168,9 +168,10 @@ def _commit(call: Call, seen: Observation, release: Release) -> None:
     call.begin("commit")
     release.proven = True
     release.store(call.folder)
+    links = {"current": f"releases/{release.release}"}
     if seen.current is not None and not _is_current(seen, release):
-        point(call.folder.link("previous"), f"releases/{seen.current.release}")
-    point(call.folder.link("current"), f"releases/{release.release}")
+        links = {"previous": f"releases/{seen.current.release}", **links}
+    point(call.folder.path, links)
     if call.folder.linked("next") == release.release:
         remove_file(call.folder.link("next"))
     call.driver.proven()
@@ -193,7 +194,7 @@ def tidy(call: Call) -> None:
 def _go_back(call: Call, seen: Observation, error: EdgeError) -> None:
     """Make what ran before run again, or, where nothing did, let nothing run."""
     with contextlib.suppress(OSError):  # on a full disk too the old release has to run again
-        call.begin("goback", error=call.told(error))
+        call.begin(GOING_BACK, error=call.told(error))
     failed = call.result.components
     call.result.components = []
     try:
@@ -224,7 +225,7 @@ def _was_going_back(call: Call, seen: Observation) -> bool:
     notes, fence = seen.unfinished, call.request.fence
     return bool(
         notes
-        and notes.get("phase") == "goback"
+        and notes.get("phase") == GOING_BACK
         and fence
         and notes.get("fence") == fence.as_dict()
         and not call.check

@@ -14,7 +14,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._archive import (
     unpack,
     verify,
 )
-from ansible_collections.margrave.edge.plugins.module_utils._files import write_durable
+from ansible_collections.margrave.edge.plugins.module_utils._files import write_plain
 from ansible_collections.margrave.edge.plugins.module_utils._kubernetes import Cluster
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Folder
 from ansible_collections.margrave.edge.plugins.module_utils._release import Release
@@ -44,7 +44,7 @@ def put(cluster: Cluster, one: Wanted, archive: bytes, place: str, login: dict |
     if not one.repository:
         unpack(one.name, archive, place)
     elif archive:
-        write_durable(os.path.join(place, "chart.tgz"), archive)
+        write_plain(os.path.join(place, "chart.tgz"), archive)
     else:
         with open(_helm.pull(cluster, one.repository, one.revision, place, login), "rb") as file:
             archive = file.read()

@@ -40,7 +40,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._driver import Remai
 from ansible_collections.margrave.edge.plugins.module_utils._engine import Engine
 from ansible_collections.margrave.edge.plugins.module_utils._engines import holding, required
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
-from ansible_collections.margrave.edge.plugins.module_utils._files import read_json, write_durable
+from ansible_collections.margrave.edge.plugins.module_utils._files import read_json, write_plain
 from ansible_collections.margrave.edge.plugins.module_utils._foreign import Foreign
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Folder
 from ansible_collections.margrave.edge.plugins.module_utils._record import record, replace
@@ -115,7 +115,7 @@ class ComposeDriver:
         }
         model = _model.labelled(model, ours, before, self._existing(model))
         path = _release.model_path(folder, request.release or "", one.name)
-        write_durable(path, json.dumps(model, sort_keys=True, indent=1).encode())
+        write_plain(path, json.dumps(model, sort_keys=True, indent=1).encode())
         return Part(
             name=one.name,
             digest=one.digest,
@@ -141,7 +141,7 @@ class ComposeDriver:
                 "put it there and publish the application again",
             )
         variables = _release.env_path(folder, release, one.name)
-        write_durable(variables, env_file(one.variables))
+        write_plain(variables, env_file(one.variables))
         project = self.call.project(one.name)
         model = self.compose.resolve(project, content, variables)
         _policy.check(one.name, model, content, dict(self.call.request.policy))

@@ -191,8 +191,8 @@ def close(
     result: dict,
     request: str | None = None,
 ) -> None:
-    """Note the result, so that the same call gets the same answer."""
-    write_json(layout.record(deployment), _record(fence, kind, request, result))
+    """Note the result, so that the same call gets the same answer; after a crash it works anew."""
+    write_json(layout.record(deployment), _record(fence, kind, request, result), at_once=False)
 
 
 def _record(fence: Fence, kind: str, request: str | None, result: dict | None) -> dict:

@@ -2,7 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Files that survive a power cut: written beside, flushed, renamed, the folder flushed."""
+"""Files that survive a power cut: written beside, flushed, renamed, the folder flushed.
+
+Each flush is a commit of the disk's own journal: it is asked for where something hangs on it.
+"""
 
 from __future__ import annotations
 
@@ -10,46 +13,60 @@ import contextlib
 import json
 import os
 import shutil
+from collections.abc import Mapping
 
 # With less than this free no program can keep its records.
 LEAST = 1024 * 1024
+WRITES = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 
 
-def write_durable(path: str, data: bytes, mode: int = 0o600) -> None:
+def write_plain(path: str, data: bytes) -> None:
+    """Write a file of a folder that is flushed as a whole before anybody relies on it."""
+    with open(os.open(path, WRITES, 0o600), "wb") as file:
+        file.write(data)
+
+
+def write_whole(path: str, data: bytes) -> None:
     """Replace a file so that after a crash it is either the old one or the new one, whole.
 
     Whoever writes a file holds a lock over it, so one name beside it will do, and what a killed
     call left under it is written over.
     """
     beside = path + ".tmp"
-    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
-    try:
-        _write_all(handle, data)
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    with open(os.open(beside, WRITES, 0o600), "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
     os.rename(beside, path)
-    sync_folder(os.path.dirname(path))
 
 
-def _write_all(handle: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(handle, view) :]
+def write_durable(path: str, data: bytes) -> None:
+    """The same, and a crash from now on finds the new one."""
+    write_whole(path, data)
+    sync(os.path.dirname(path))
 
 
-def sync_folder(folder: str) -> None:
-    """Make names in a folder durable."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+def sync(path: str) -> None:
+    """Make a file's content durable, or the names in a folder."""
+    handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:
         os.close(handle)
 
 
-def write_json(path: str, value: object) -> None:
-    """Store a value durably, readable for a person."""
-    write_durable(path, (json.dumps(value, sort_keys=True, indent=1) + "\n").encode())
+def sync_tree(folder: str) -> None:
+    """Make a folder durable, with all that is in it."""
+    for place, _folders, names in os.walk(folder, topdown=False):
+        for name in names:
+            sync(os.path.join(place, name))
+        sync(place)
+
+
+def write_json(path: str, value: object, at_once: bool = True) -> None:
+    """Store a value, readable for a person; where not at once, a crash may find the one before."""
+    write = write_durable if at_once else write_whole
+    write(path, (json.dumps(value, sort_keys=True, indent=1) + "\n").encode())
 
 
 def read_json(path: str) -> dict | None:
@@ -91,10 +108,12 @@ def remove_file(path: str) -> None:
         os.unlink(path)
 
 
-def point(link: str, target: str) -> None:
-    """Make a symbolic link point elsewhere in one step."""
-    beside = link + ".tmp"
-    remove_file(beside)
-    os.symlink(target, beside)
-    os.rename(beside, link)
-    sync_folder(os.path.dirname(link))
+def point(folder: str, targets: Mapping[str, str]) -> None:
+    """Make symbolic links of a folder point elsewhere, one after the other, each in one step."""
+    for name, target in targets.items():
+        link = os.path.join(folder, name)
+        beside = link + ".tmp"
+        remove_file(beside)
+        os.symlink(target, beside)
+        os.rename(beside, link)
+    sync(folder)

@@ -32,7 +32,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._compare import Drif
 from ansible_collections.margrave.edge.plugins.module_utils._containers import DEPLOYMENT
 from ansible_collections.margrave.edge.plugins.module_utils._cri import Images
 from ansible_collections.margrave.edge.plugins.module_utils._driver import Remains
-from ansible_collections.margrave.edge.plugins.module_utils._files import write_durable
+from ansible_collections.margrave.edge.plugins.module_utils._files import write_plain
 from ansible_collections.margrave.edge.plugins.module_utils._kubernetes import Cluster, key
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Folder
 from ansible_collections.margrave.edge.plugins.module_utils._pull_errors import pull_mismatch
@@ -119,7 +119,7 @@ class HelmDriver:
         login = request.logins.get(one.repository.split("/")[2]) if one.repository else None
         digest = _chart_source.put(self.cluster, one, archive, content, login)
         values = json.dumps(_values.nested(one.values), sort_keys=True)
-        write_durable(_release.values_path(folder, release, one.name), values.encode())
+        write_plain(_release.values_path(folder, release, one.name), values.encode())
         part = Part(
             name=one.name,
             digest=digest,
@@ -130,7 +130,7 @@ class HelmDriver:
         stated = json.dumps(
             {"objects": [_charted.name_of(each) for each in objects]}, sort_keys=True
         )
-        write_durable(_release.model_path(folder, release, one.name), stated.encode())
+        write_plain(_release.model_path(folder, release, one.name), stated.encode())
         part.images = {
             f"{key(each)}/{box['name']}": {"reference": box.get("image"), "id": "", "ours": False}
             for each in objects

@@ -16,6 +16,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._files import (
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Folder
 from ansible_collections.margrave.edge.plugins.module_utils._record import changing, field
 
+GOING_BACK = "goback"
 DONE = "done"
 
 
@@ -38,7 +39,13 @@ class Journal:
         return notes if notes is not None and notes.get("phase") != DONE else None
 
     def begin(self, phase: str, **more: object) -> None:
-        """Note the step that comes now."""
+        """Note the step that comes now.
+
+        That something was begun is on the disk before anything changes, and so is the verdict that
+        it has to be gone back from. To which step it came else is only told: whoever finishes a
+        call that a crash cut off goes by what is there, and finds a finished one as it should be.
+        """
+        at_once = not self.notes.get("phase") or phase == GOING_BACK
         self.notes.update(more, phase=phase, at=int(time.time()))
         make_folder(self.folder.path)
-        write_json(self.folder.journal, self.notes)
+        write_json(self.folder.journal, self.notes, at_once)

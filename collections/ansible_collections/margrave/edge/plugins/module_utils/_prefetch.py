@@ -67,7 +67,7 @@ def _fetch(call: Call, seen: Observation, archives: dict[str, bytes]) -> list[st
     call.driver.fetch(release)
     release.store(call.folder)
     if not release.proven:
-        point(call.folder.link("next"), f"releases/{release.release}")
+        point(call.folder.path, {"next": f"releases/{release.release}"})
         tidy(call)
         call.result.next_revision = release.revision
     return release.references()

@@ -6,11 +6,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable
 
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
-from ansible_collections.margrave.edge.plugins.module_utils._files import read_json, write_json
+from ansible_collections.margrave.edge.plugins.module_utils._files import (
+    read_json,
+    write_json,
+    write_plain,
+)
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Folder
 from ansible_collections.margrave.edge.plugins.module_utils._record import as_dict, changing, field
 
@@ -100,7 +105,7 @@ def engine_of(folder: Folder) -> str:
 
 def store_secrets(folder: str, texts: Iterable[str]) -> None:
     """Keep which texts a release's own call said are secret."""
-    write_json(os.path.join(folder, SECRETS), {"texts": list(texts)})
+    write_plain(os.path.join(folder, SECRETS), json.dumps({"texts": list(texts)}).encode())
 
 
 def secrets(folder: Folder) -> list[str]:

@@ -16,7 +16,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._files import (
     make_folder,
     remove_file,
     remove_tree,
-    sync_folder,
+    sync_tree,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Folder
 from ansible_collections.margrave.edge.plugins.module_utils._release import Part, Release
@@ -78,7 +78,7 @@ def stage(call: Call, seen: Observation, archives: dict[str, bytes]) -> Release:
         call.driver.stage(call.folder, one, archives[one.name], seen.current)
         for one in call.request.components
     ]
-    sync_folder(folder)
+    sync_tree(folder)
     return _described(call, parts)
 
 
