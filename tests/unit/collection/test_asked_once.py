@@ -6,11 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.margrave.edge.plugins.module_utils import _images, _release, _request
+from ansible_collections.margrave.edge.plugins.module_utils import (
+    _images,
+    _model,
+    _release,
+    _request,
+)
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call
 from ansible_collections.margrave.edge.plugins.module_utils._compose_driver import ComposeDriver
 from ansible_collections.margrave.edge.plugins.module_utils._containers import Container
 from ansible_collections.margrave.edge.plugins.module_utils._engine import Engine
+from ansible_collections.margrave.edge.plugins.module_utils._files import make_folder, write_json
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Layout
 from ansible_collections.margrave.edge.plugins.module_utils._record import replace
 
@@ -66,3 +72,76 @@ def test_what_was_left_alone_is_not_looked_at_again(
 
     assert [one.facets["asked"] for one in found] == ["before", "now", "now"]
     assert found[0].state == "exited"
+
+
+MODEL = {
+    "networks": {"default": {"name": "shop_default"}, "out": {"name": "lan", "external": True}},
+    "volumes": {"data": {"name": "shop_data"}},
+}
+
+
+def test_what_the_model_before_made_is_not_asked_for(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Networks and volumes keep their labels: those are known, until there is one more."""
+    asked: list[str] = []
+
+    def networks(_engine: Engine, _labels: list[str]) -> list[dict[str, Any]]:
+        asked.append("networks")
+        return [{"Name": "shop_default", "Labels": {"margrave.revision": "of the engine"}}]
+
+    def volumes(_engine: Engine, _labels: list[str]) -> list[dict[str, Any]]:
+        asked.append("volumes")
+        return []
+
+    monkeypatch.setattr(ComposeDriver, "engine", ENGINE)
+    monkeypatch.setattr(Engine, "networks", networks)
+    monkeypatch.setattr(Engine, "volumes", volumes)
+    driver = ComposeDriver(call)
+    before = _model.labelled(MODEL, {"margrave.revision": "one"}, None, _model.Existing())
+
+    known = driver._existing(MODEL, before)
+    after = _model.labelled(MODEL, {"margrave.revision": "two"}, before, known)
+
+    assert asked == []
+    assert after == before
+    assert "labels" not in after["networks"]["out"]
+    more = {**MODEL, "volumes": {**MODEL["volumes"], "logs": {"name": "shop_logs"}}}
+    assert driver._existing(more, before).networks == {
+        "shop_default": {"margrave.revision": "of the engine"}
+    }
+    assert driver._existing(MODEL, None).volumes == {}
+    assert asked == ["networks", "volumes"] * 2
+
+
+@pytest.mark.parametrize(
+    ("notes", "looks"),
+    [
+        (None, 1),
+        ({"phase": "done"}, 0),
+        ({"phase": "done", "error": {"code": "not-healthy"}}, 1),
+        ({"phase": "switch"}, 1),
+    ],
+)
+def test_who_ended_well_left_nothing_aside(
+    call: Call, monkeypatch: pytest.MonkeyPatch, notes: dict[str, Any] | None, looks: int
+) -> None:
+    """Only after a call that failed or was killed may somebody's container still stand aside."""
+    asked: list[str] = []
+
+    def containers(_engine: Engine, *_: Any, **__: Any) -> list[Container]:
+        asked.append("containers")
+        return []
+
+    monkeypatch.setattr(ComposeDriver, "engine", ENGINE)
+    monkeypatch.setattr(Engine, "containers", containers)
+    if notes:
+        make_folder(call.folder.path)
+        write_json(call.folder.journal, notes)
+    driver = ComposeDriver(call)
+    call.begin("prefetch")
+
+    driver.proven()
+    driver.proven()
+
+    assert len(asked) == looks

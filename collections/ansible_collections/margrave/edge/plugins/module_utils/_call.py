@@ -115,7 +115,7 @@ class Call:
         notes["fence"] = request.fence.as_dict() if request.fence else None
         if request.force:
             notes["force"] = True
-        return Journal(self.folder, notes)
+        return Journal(self.folder, notes, Journal.stored(self.folder))
 
     def begin(self, phase: str, **more: object) -> None:
         """Note the step that comes, in the journal and in the answer."""

@@ -72,7 +72,9 @@ class ComposeDriver:
 
     @cached_property
     def _foreign(self) -> Foreign:
-        return Foreign(self.engine, self.call.request.deployment)
+        # Who ends well has removed what stood aside, or had given it back.
+        none_aside = self.call.journal.follows_success
+        return Foreign(self.engine, self.call.request.deployment, none_aside)
 
     @property
     def label(self) -> str:
@@ -113,7 +115,7 @@ class ComposeDriver:
             REVISION: request.revision or "",
             COMPONENT: one.name,
         }
-        model = _model.labelled(model, ours, before, self._existing(model))
+        model = _model.labelled(model, ours, before, self._existing(model, before))
         path = _release.model_path(folder, request.release or "", one.name)
         write_plain(path, json.dumps(model, sort_keys=True, indent=1).encode())
         return Part(
@@ -150,12 +152,15 @@ class ComposeDriver:
             self._foreign.refuse(one.name, model)
         return model
 
-    def _existing(self, model: dict) -> _model.Existing:
-        """Networks and volumes of the deployment that are there already, if the model has some."""
+    def _existing(self, model: dict, before: dict | None) -> _model.Existing:
+        """Networks and volumes that are there: those of the model before, else the engine's."""
+        known, wanted = _model.made(before or {}), _model.made(model)
+        if known.covers(wanted):
+            return known
         networks, volumes = self.engine.networks, self.engine.volumes
         return _model.Existing(
-            networks=_labels(networks([self.label]) if model.get("networks") else []),
-            volumes=_labels(volumes([self.label]) if model.get("volumes") else []),
+            networks=_labels(networks([self.label]) if wanted.networks else []),
+            volumes=_labels(volumes([self.label]) if wanted.volumes else []),
         )
 
     def refuse(self, folder: Folder, release: Release, part: Part) -> None:

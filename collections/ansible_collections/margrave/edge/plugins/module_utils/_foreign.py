@@ -23,12 +23,11 @@ from ansible_collections.margrave.edge.plugins.module_utils._request import shor
 class Foreign:
     """What is not one deployment's own."""
 
-    def __init__(self, engine: Engine, deployment: str) -> None:
+    def __init__(self, engine: Engine, deployment: str, none_aside: bool = False) -> None:
         self.engine = engine
         self.deployment = deployment
-        # That nothing stood aside when it was looked: the deployment's lock keeps it so until this
-        # call sets something aside.
-        self._none_aside = False
+        # The deployment's lock keeps it so until this call sets something aside.
+        self._none_aside = none_aside
 
     @property
     def _mark(self) -> str:

@@ -87,6 +87,10 @@ def wait(
     since: dict[tuple[str, str], float] = {}
     pause = 0.1
     while True:
+        # First as well: what was started this very moment is not healthy yet.
+        safe_point()
+        time.sleep(pause)
+        pause = min(pause * 1.5, 0.25)
         now = time.monotonic()
         containers = look()
         since = {(one.id, one.state): since.get((one.id, one.state), now) for one in containers}
@@ -98,9 +102,6 @@ def wait(
             raise _unhealthy("; ".join(verdict.failed))
         if now > until:
             raise _unhealthy(f"not healthy after {limit:.0f} s: " + "; ".join(verdict.waiting))
-        safe_point()
-        time.sleep(pause)
-        pause = min(pause * 1.5, 0.25)
 
 
 def _unhealthy(finding: str) -> HealthError:

@@ -26,11 +26,19 @@ class Journal:
 
     folder: Folder
     notes: dict = field(factory=dict)
+    # Those of the call before this one, if there was one.
+    before: dict | None = None
 
     @classmethod
     def stored(cls, folder: Folder) -> dict | None:
         """The notes of the last call, or None when there was none."""
         return read_json(folder.journal)
+
+    @property
+    def follows_success(self) -> bool:
+        """Whether the call before this one came to its end, and without an error."""
+        before = self.before or {}
+        return before.get("phase") == DONE and not before.get("error")
 
     @classmethod
     def unfinished(cls, folder: Folder) -> dict | None:

@@ -30,6 +30,26 @@ class Existing:
     networks: Mapping[str, dict] = field(factory=dict)
     volumes: Mapping[str, dict] = field(factory=dict)
 
+    def covers(self, other: Existing) -> bool:
+        """Whether all that the other names is here."""
+        return (
+            other.networks.keys() <= self.networks.keys()
+            and other.volumes.keys() <= self.volumes.keys()
+        )
+
+
+def made(model: dict) -> Existing:
+    """The networks and volumes that a model makes, with the labels that it gives them."""
+    networks, volumes = (
+        {
+            one["name"]: one.get("labels") or {}
+            for one in (model.get(kind) or {}).values()
+            if one and one.get("name") and not one.get("external")
+        }
+        for kind in ("networks", "volumes")
+    )
+    return Existing(networks, volumes)
+
 
 def images(model: dict) -> dict[str, str]:
     """The image of each service."""
@@ -88,9 +108,4 @@ def without_ours(service: dict) -> dict:
 
 def volume_names(model: dict) -> list[str]:
     """Names on the node of the volumes that the model makes."""
-    volumes = model.get("volumes") or {}
-    return sorted(
-        one["name"]
-        for one in volumes.values()
-        if one and one.get("name") and not one.get("external")
-    )
+    return sorted(made(model).volumes)
