@@ -15,11 +15,9 @@ from margrave.errors import Refused
 from runner.execute.errand import Errand
 from runner.ports import Target
 
-# Inventory values are templates to Ansible, so what could begin one does not get in. The module's
-# arguments may hold anything: they are read from a file, and what is read so is never a template.
+# Values in inventory and play are templates to Ansible, so what could begin one does not get in.
+# The module's arguments may hold anything: its action reads them from a file, as they stand there.
 TEMPLATE: Final = re.compile(r"\{[{%#]")
-
-ARGUMENTS: Final = "{{ lookup('ansible.builtin.file', margrave_arguments) | from_json }}"
 
 
 class RunFolder:
@@ -53,11 +51,11 @@ class RunFolder:
         self.path.mkdir(mode=0o700, parents=True)
         hosts = {}
         for number, errand in enumerate(errands):
-            arguments = self.path / f"arguments-{number}.json"
-            _write(arguments, dict(errand.arguments))
-            hosts[host(number)] = _variables(errand, arguments, self._way(errand))
+            _write(self.path / f"{host(number)}.json", dict(errand.arguments))
+            hosts[host(number)] = _variables(errand, self._way(errand))
         _write(self.inventory, {"all": {"hosts": hosts}})
-        _write(self.play, _play(module, {_deadline(errand) for errand in errands}))
+        deadlines = {_deadline(errand) for errand in errands}
+        _write(self.play, _play(module, _plain(self.path.name, str(self.path)), deadlines))
 
     def _way(self, errand: Errand) -> dict[str, str]:
         """Options of ssh that are this errand's."""
@@ -71,13 +69,13 @@ class RunFolder:
         shutil.rmtree(self.path, ignore_errors=True)
 
 
-def _play(module: str, deadlines: Set[int]) -> list[dict[str, Any]]:
+def _play(module: str, arguments: str, deadlines: Set[int]) -> list[dict[str, Any]]:
     # Nearly always one for all: a template costs each node's call two milliseconds.
     [*_, deadline] = deadlines
     task = {
         "name": "Operation",
         "action": module,
-        "args": ARGUMENTS,
+        "args": {"arguments_from": arguments},
         "timeout": deadline if len(deadlines) == 1 else "{{ margrave_deadline }}",
     }
     return [
@@ -98,11 +96,16 @@ def host(number: int) -> str:
     return f"errand-{number}"
 
 
-def _variables(errand: Errand, arguments: Path, way: Mapping[str, str]) -> dict[str, Any]:
+def _plain(what: str, value: str) -> str:
+    if TEMPLATE.search(value):
+        raise Refused(f'{what}: "{value}" reads like a template', "choose another name")
+    return value
+
+
+def _variables(errand: Errand, way: Mapping[str, str]) -> dict[str, Any]:
     node = errand.node
-    for value in (node.address, node.user, node.key, str(arguments), *way.values()):
-        if TEMPLATE.search(value):
-            raise Refused(f'{node.name}: "{value}" reads like a template', "choose another name")
+    for value in (node.address, node.user, node.key, *way.values()):
+        _plain(node.name, value)
     words = [word for name, value in way.items() for word in ("-o", f"{name}={value}")]
     common = {"ansible_ssh_common_args": shlex.join(words)} if words else {}
     return common | {
@@ -113,7 +116,6 @@ def _variables(errand: Errand, arguments: Path, way: Mapping[str, str]) -> dict[
         "ansible_become": node.user != "root",
         # Named, because discovering it costs a round trip; onboarding has checked that it is there.
         "ansible_python_interpreter": "/usr/bin/python3",
-        "margrave_arguments": str(arguments),
         "margrave_deadline": _deadline(errand),
     }
 

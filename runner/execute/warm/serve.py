@@ -61,7 +61,6 @@ def warm_up() -> None:
         connection_loader,
         init_plugin_loader,
         inventory_loader,
-        lookup_loader,
         shell_loader,
         strategy_loader,
         vars_loader,
@@ -84,17 +83,10 @@ def warm_up() -> None:
         (shell_loader, "ansible.builtin.sh"),
         (become_loader, "ansible.builtin.sudo"),
         (inventory_loader, "ansible.builtin.yaml"),
-        (lookup_loader, "ansible.builtin.file"),
         (action_loader, "ansible.builtin.normal"),
         *((action_loader, f"margrave.edge.workload_{kind}") for kind in KINDS),
     ):
         loader.get(name, class_only=True)
-    from ansible.parsing.dataloader import DataLoader
-    from ansible.template import Templar, trust_as_template
-
-    # The first filter that is asked for brings all of them, in each call's own process otherwise.
-    Templar(DataLoader()).template(trust_as_template("{{ '{}' | from_json }}"))
-
     from ansible_collections.margrave.edge.plugins.plugin_utils.node_code import node_code
 
     node_code()  # reads and packs the collection's code, once for all runs

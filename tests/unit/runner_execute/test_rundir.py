@@ -38,10 +38,10 @@ def test_arguments_lie_in_files_that_only_we_can_read(tmp_path) -> None:
     folder.write("margrave.edge.workload_install", [errand(), errand()])
     assert folder.path.stat().st_mode & 0o777 == 0o700
     assert {file.stat().st_mode & 0o777 for file in folder.path.iterdir()} == {0o600}
-    assert json.loads((folder.path / "arguments-0.json").read_text()) == {
-        "name": "{{ storefront }}"
-    }
+    assert json.loads((folder.path / "errand-0.json").read_text()) == {"name": "{{ storefront }}"}
     assert "storefront" not in folder.inventory.read_text() + folder.play.read_text()
+    [play] = json.loads(folder.play.read_text())
+    assert play["tasks"][0]["args"] == {"arguments_from": str(folder.path)}
     folder.remove()
     assert not folder.path.exists()
 
@@ -81,6 +81,8 @@ def test_what_ansible_could_take_for_a_template_is_refused(value, tmp_path) -> N
     """Inventory values are templates to Ansible, so none may begin one."""
     with pytest.raises(Refused):
         RunFolder(tmp_path / "run").write("m", [errand(address=value)])
+    with pytest.raises(Refused):
+        RunFolder(tmp_path / value).write("m", [errand()])
 
 
 def test_known_hosts_hold_the_pinned_keys_by_address(tmp_path) -> None:

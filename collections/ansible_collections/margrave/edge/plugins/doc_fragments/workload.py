@@ -56,6 +56,11 @@ options:
       - Seconds after which the call ends at its next safe point, also when nobody listens any more.
       - The next call finishes or undoes what it began. Going back and deleting end in their time.
     type: int
+  arguments_from:
+    description:
+      - A folder where Ansible runs; C(<inventory_hostname>.json) in it holds all other parameters.
+      - They are taken as they stand there; nothing in them is a template, whatever it looks like.
+    type: path
 """
 
     CONTENT = r"""

@@ -23,6 +23,8 @@ def fence() -> dict:
         "request_id": {"type": "str"},
         "trace": {"type": "str"},
         "deadline": {"type": "int"},
+        # Read by the action, where Ansible runs: a module on its node never sees it.
+        "arguments_from": {"type": "path"},
     }
 
 

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
@@ -24,12 +26,27 @@ class WorkloadAction(DirectAction):
     def run(self, tmp: Any = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """Pack, call, and give the module's answer without repeating the parameters."""
         result = super().run(tmp, task_vars)
-        arguments = dict(self._task.args)
+        arguments = self._arguments((task_vars or {}).get("inventory_hostname", ""))
         components = arguments.get("components")
         if components is not None:
             arguments["components"] = self._with_content(components)
         result.update(self._call(arguments, task_vars or {}))
         return result
+
+    def _arguments(self, host: str) -> dict[str, Any]:
+        """The task's parameters, and those that stand in the host's file."""
+        arguments = dict(self._task.args)
+        folder = arguments.pop("arguments_from", None)
+        if folder is None:
+            return arguments
+        path = Path(self._loader.path_dwim(folder)) / f"{host}.json"
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise AnsibleActionFail(f"arguments_from: {path} cannot be read: {error}") from error
+        if not isinstance(found, dict):
+            raise AnsibleActionFail(f"arguments_from: {path} holds no mapping of parameters")
+        return {**arguments, **found}
 
     def _with_content(self, components: Any) -> list[dict[str, Any]]:
         if not isinstance(components, list) or not all(isinstance(c, dict) for c in components):

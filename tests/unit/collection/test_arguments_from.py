@@ -1,0 +1,47 @@
+"""A task's parameters may stand in a file for each host: what is in it is never a template."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from ansible.errors import AnsibleActionFail
+from ansible_collections.margrave.edge.plugins.plugin_utils.workload_action import WorkloadAction
+
+
+def _arguments(args: dict[str, Any]) -> dict[str, Any]:
+    action = object.__new__(WorkloadAction)
+    action._task = SimpleNamespace(args=args)
+    action._loader = SimpleNamespace(path_dwim=str)
+    return action._arguments("node-1")
+
+
+def test_each_host_has_a_file_of_its_own(tmp_path: Path) -> None:
+    """It stands for what the task would say, as it is."""
+    said = {"deployment": "d", "name": "{{ lookup('pipe', 'id') }}"}
+    (tmp_path / "node-1.json").write_text(json.dumps(said))
+    (tmp_path / "node-2.json").write_text("{}")
+
+    assert _arguments({"arguments_from": str(tmp_path), "force": True}) == {"force": True, **said}
+
+
+def test_without_a_folder_the_task_says_all() -> None:
+    """The usual way of a playbook."""
+    assert _arguments({"deployment": "d"}) == {"deployment": "d"}
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(None, "No such file"), ("{half", "cannot be read"), ("[1]", "no mapping")],
+)
+def test_what_cannot_be_read_ends_the_task(tmp_path: Path, content: str | None, words: str) -> None:
+    """With the file's name: nothing has travelled to the node yet."""
+    if content is not None:
+        (tmp_path / "node-1.json").write_text(content)
+
+    with pytest.raises(AnsibleActionFail, match=words) as told:
+        _arguments({"arguments_from": str(tmp_path)})
+    assert str(tmp_path / "node-1.json") in str(told.value)
