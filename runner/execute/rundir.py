@@ -51,11 +51,20 @@ class RunFolder:
         self.path.mkdir(mode=0o700, parents=True)
         hosts = {}
         for number, errand in enumerate(errands):
-            _write(self.path / f"{host(number)}.json", dict(errand.arguments))
             hosts[host(number)] = _variables(errand, self._way(errand))
         _write(self.inventory, {"all": {"hosts": hosts}})
         deadlines = {_deadline(errand) for errand in errands}
-        _write(self.play, _play(module, _plain(self.path.name, str(self.path)), deadlines))
+        _write(self.play, _play(module, self._arguments(module, errands), deadlines))
+
+    def _arguments(self, module: str, errands: Sequence[Errand]) -> dict[str, str]:
+        """What the task is given: for work, the place of a file for each host."""
+        if module.endswith("_info"):
+            # What only looks has no action of ours to read a file, and is given an id at most.
+            asked = errands[0].arguments.items()
+            return {name: _plain(module, str(value)) for name, value in asked}
+        for number, errand in enumerate(errands):
+            _write(self.path / f"{host(number)}.json", dict(errand.arguments))
+        return {"arguments_from": _plain(self.path.name, str(self.path))}
 
     def _way(self, errand: Errand) -> dict[str, str]:
         """Options of ssh that are this errand's."""
@@ -69,13 +78,13 @@ class RunFolder:
         shutil.rmtree(self.path, ignore_errors=True)
 
 
-def _play(module: str, arguments: str, deadlines: Set[int]) -> list[dict[str, Any]]:
+def _play(module: str, arguments: Mapping[str, str], deadlines: Set[int]) -> list[dict[str, Any]]:
     # Nearly always one for all: a template costs each node's call two milliseconds.
     [*_, deadline] = deadlines
     task = {
         "name": "Operation",
         "action": module,
-        "args": {"arguments_from": arguments},
+        "args": dict(arguments),
         "timeout": deadline if len(deadlines) == 1 else "{{ margrave_deadline }}",
     }
     return [

@@ -46,6 +46,17 @@ def test_arguments_lie_in_files_that_only_we_can_read(tmp_path) -> None:
     assert not folder.path.exists()
 
 
+@pytest.mark.parametrize("asked", [{}, {"deployment": "3f2a9c01"}])
+def test_what_only_looks_is_given_its_arguments_by_the_play(asked, tmp_path) -> None:
+    """Its modules are Ansible's to call, and nobody reads a file for them."""
+    folder = RunFolder(tmp_path / "run")
+    look = replace(errand(), module="margrave.edge.node_info", arguments=asked)
+    folder.write(look.module, [look])
+    [play] = json.loads(folder.play.read_text())
+    assert play["tasks"][0]["args"] == asked
+    assert {file.name for file in folder.path.iterdir()} == {"inventory.yml", "play.yml"}
+
+
 def test_one_node_may_stand_in_a_run_twice(tmp_path) -> None:
     """Two deployments on one node are two hosts to Ansible."""
     folder = RunFolder(tmp_path / "run")
