@@ -1,4 +1,4 @@
-"""After a power cut a node's files are whole: what a call told of is on the disk by then."""
+"""After a power cut a release is whole: what runs and what is ready is on the disk by then."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _digests(folder: Path) -> dict[str, str]:
     return {str(one.relative_to(folder)): sha256(one.read_bytes()).hexdigest() for one in files}
 
 
-def test_what_was_told_of_is_on_the_disk(shop: Shop, tmp_path: Path) -> None:
+def test_what_runs_and_what_is_ready_is_on_the_disk(shop: Shop, tmp_path: Path) -> None:
     """Each file of both releases, those that came in the package too, and which of them runs.
 
     The second is only made ready: a container that stops makes the engine flush the whole disk.

@@ -20,12 +20,13 @@ def _arguments(args: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_each_host_has_a_file_of_its_own(tmp_path: Path) -> None:
-    """It stands for what the task would say, as it is."""
+    """It goes before what the task says, as it is."""
     said = {"deployment": "d", "name": "{{ lookup('pipe', 'id') }}"}
     (tmp_path / "node-1.json").write_text(json.dumps(said))
     (tmp_path / "node-2.json").write_text("{}")
 
-    assert _arguments({"arguments_from": str(tmp_path), "force": True}) == {"force": True, **said}
+    task = {"arguments_from": str(tmp_path), "force": True, "deployment": "another"}
+    assert _arguments(task) == {"force": True, **said}
 
 
 def test_without_a_folder_the_task_says_all() -> None:

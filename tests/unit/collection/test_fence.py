@@ -125,3 +125,17 @@ def test_deleted_deployments_are_forgotten_after_a_month(tmp_path: Path) -> None
 
     assert before == ["alive", "gone"]
     assert [one.name for one in records.iterdir()] == ["alive"]
+
+
+@pytest.mark.parametrize(("error", "at_once"), [(None, False), ({"code": "not-healthy"}, True)])
+def test_a_failure_is_on_the_disk_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: dict | None, at_once: bool
+) -> None:
+    """After a power cut the same call would else try again what has just failed."""
+    asked: list[bool] = []
+    monkeypatch.setattr(_fence, "write_json", lambda *_, at_once: asked.append(at_once))
+
+    fence = Fence(A, 1, 1)
+    _fence.close(Layout(str(tmp_path)), "one", fence, "update", {"error": error})
+
+    assert asked == [at_once]

@@ -88,6 +88,18 @@ def test_only_root_enters(tmp_path: Path) -> None:
     assert (tmp_path / "a" / "b").stat().st_mode & 0o777 == 0o700
 
 
+def test_many_files_wait_for_the_disk_once(
+    tmp_path: Path, steps: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A package may hold thousands: one flush after the other would take minutes."""
+    monkeypatch.setattr(os, "sync", lambda: steps.append("flush all"))
+    for number in range(_files.MANY):
+        (tmp_path / str(number)).touch()
+    _files.sync_tree(str(tmp_path))
+
+    assert steps == ["flush all"]
+
+
 def test_links_point_elsewhere_in_one_step(tmp_path: Path, steps: list[str]) -> None:
     """A link that is moved is never absent, and what was before is noted before what is now."""
     _files.point(str(tmp_path), {"current": "releases/a"})

@@ -13,7 +13,8 @@ from ansible_collections.margrave.edge.plugins.module_utils._apply import switch
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConflictError, LinkError
 from ansible_collections.margrave.edge.plugins.module_utils._files import point
-from ansible_collections.margrave.edge.plugins.module_utils._layout import Layout
+from ansible_collections.margrave.edge.plugins.module_utils._journal import Journal
+from ansible_collections.margrave.edge.plugins.module_utils._layout import Folder, Layout
 from ansible_collections.margrave.edge.plugins.module_utils._shell import operate
 
 ID = "3f2a9c01-6d3e-4b2c-9d4e-0a1b2c3d4e5f"
@@ -177,3 +178,19 @@ def test_who_insists_is_in_the_systems_log_too(monkeypatch: pytest.MonkeyPatch) 
         f"deployment {ID} request call-1 for ticket-7",
         f"deployment {ID} request call-1",
     ]
+
+
+def test_a_journal_that_cannot_be_read_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk with a bad spot gets an answer with its error, like everything else."""
+
+    def bad(_folder: Folder) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(Journal, "stored", bad)
+    layout = Layout(str(tmp_path / "state"), str(tmp_path / "run"))
+    answer = operate("update", {"deployment": ID}, False, lambda call: call.begin("x"), layout)
+
+    assert answer["state"] == "FAILED"
+    assert "Input/output error" in answer["error"]["message"]

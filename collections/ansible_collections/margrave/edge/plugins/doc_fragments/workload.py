@@ -24,6 +24,7 @@ options:
     description:
       - Which runner calls, and which of its calls this is.
       - An older call than the node has seen is refused, the same one gets the result it had.
+      - After a power cut the same one may be done once more instead, and finds itself done.
       - Without it the module works only on a node that no runner claimed, or with O(force=true).
     type: dict
     suboptions:
@@ -58,8 +59,10 @@ options:
     type: int
   arguments_from:
     description:
-      - A folder where Ansible runs; C(<inventory_hostname>.json) in it holds all other parameters.
+      - A folder where Ansible runs; C(<inventory_hostname>.json) in it holds parameters of the
+        task, those that are required too.
       - They are taken as they stand there; nothing in them is a template, whatever it looks like.
+      - They go before what the task says beside.
     type: path
 """
 

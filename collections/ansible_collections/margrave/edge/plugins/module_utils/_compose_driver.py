@@ -153,7 +153,7 @@ class ComposeDriver:
         return model
 
     def _existing(self, model: dict, before: dict | None) -> _model.Existing:
-        """Networks and volumes that are there: those of the model before, else the engine's."""
+        """Labels to keep: as the model before gave them, else as the engine tells them."""
         known, wanted = _model.made(before or {}), _model.made(model)
         if known.covers(wanted):
             return known

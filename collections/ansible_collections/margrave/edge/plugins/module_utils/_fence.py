@@ -191,8 +191,13 @@ def close(
     result: dict,
     request: str | None = None,
 ) -> None:
-    """Note the result, so that the same call gets the same answer; after a crash it works anew."""
-    write_json(layout.record(deployment), _record(fence, kind, request, result), at_once=False)
+    """Note the result, so that the same call gets the same answer.
+
+    What went well may be made again after a power cut, and finds itself done. A failure is on the
+    disk at once: made again, it would put what runs at risk a second time.
+    """
+    noted = _record(fence, kind, request, result)
+    write_json(layout.record(deployment), noted, at_once=bool(result.get("error")))
 
 
 def _record(fence: Fence, kind: str, request: str | None, result: dict | None) -> dict:

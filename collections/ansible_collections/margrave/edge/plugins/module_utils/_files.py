@@ -17,6 +17,8 @@ from collections.abc import Mapping
 
 # With less than this free no program can keep its records.
 LEAST = 1024 * 1024
+# Of more than so many files each would wait for the disk: one flush of all disks is sooner done.
+MANY = 64
 WRITES = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 
 
@@ -57,10 +59,16 @@ def sync(path: str) -> None:
 
 def sync_tree(folder: str) -> None:
     """Make a folder durable, with all that is in it."""
-    for place, _folders, names in os.walk(folder, topdown=False):
-        for name in names:
-            sync(os.path.join(place, name))
-        sync(place)
+    paths = [
+        path
+        for place, _folders, names in os.walk(folder, topdown=False)
+        for path in (*(os.path.join(place, name) for name in names), place)
+    ]
+    if len(paths) > MANY:
+        os.sync()
+        return
+    for path in paths:
+        sync(path)
 
 
 def write_json(path: str, value: object, at_once: bool = True) -> None:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The journal: what a call is about to do, durable before it does it."""
+"""The journal: what a call is about to do, noted before it does it."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ class Journal:
         """Note the step that comes now.
 
         That something was begun is on the disk before anything changes, and so is the verdict that
-        it has to be gone back from. To which step it came else is only told: whoever finishes a
-        call that a crash cut off goes by what is there, and finds a finished one as it should be.
+        it has to be gone back from. To which step it came else, and that it ended, may be lost with
+        the last seconds before a power cut: who finishes such a call goes by what is there.
         """
         at_once = not self.notes.get("phase") or phase == GOING_BACK
         self.notes.update(more, phase=phase, at=int(time.time()))

@@ -21,10 +21,10 @@ OURS = (DEPLOYMENT, REVISION, COMPONENT)
 
 @record
 class Existing:
-    """Labels of networks and volumes that are there, by their names on the node.
+    """Labels that networks and volumes have, and are to keep, by their names on the node.
 
     Labels of a network or volume cannot change without making it anew, which would cut every
-    connection or lose the data: they keep those of the revision that made them.
+    connection or lose the data.
     """
 
     networks: Mapping[str, dict] = field(factory=dict)

@@ -79,8 +79,12 @@ def _of_revision(call: Call, seen: Observation, proven: dict[str, Release]) -> R
 
 
 def _went_back_already(call: Call, seen: Observation) -> bool:
-    """Whether the last call was a rollback that ended well: going back twice is going back once."""
+    """Whether the last call was a rollback that came there: going back twice is going back once.
+
+    Its links tell, where it was cut off after them, or a power cut took the word that it was done.
+    """
     notes = Journal.stored(call.folder) or {}
-    done = notes.get("kind") == "rollback" and notes.get("phase") == DONE
     wanted = (notes.get("wanted") or {}).get("release")
-    return bool(done and seen.current and wanted == seen.current.release)
+    came_there = notes.get("phase") == DONE or notes.get("current") != wanted
+    last = notes.get("kind") == "rollback" and came_there
+    return bool(last and seen.current and wanted == seen.current.release)

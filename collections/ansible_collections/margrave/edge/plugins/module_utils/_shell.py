@@ -163,12 +163,11 @@ def _standing(call: Call) -> dict:
 
 def _end_journal(call: Call, error: EdgeError) -> None:
     """Note that this call ended; one that was stopped is left for the next call to finish."""
-    begun = "phase" in call.journal.notes
-    if begun and error.ends:
-        try:
+    try:
+        if error.ends and "phase" in call.journal.notes:
             call.journal.begin(DONE, error=call.told(error))
-        except OSError:
-            return  # a full disk: the journal says unfinished, and the next call finishes
+    except OSError:
+        return  # a full disk: the journal says unfinished, and the next call finishes
 
 
 def _refused(error: dict[str, str]) -> dict:
