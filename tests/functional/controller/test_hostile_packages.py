@@ -50,20 +50,24 @@ def refusals(works: Works, **more: Any) -> list[str]:
         ("    privileged: true\n", "privileged: is denied", {"privileged": "allow"}),
         (
             "    volumes: [/etc:/host]\n",
-            "volumes: /etc is not in host_paths",
+            "volumes[0].source: /etc is not in host_paths",
             {"host_paths": ["/etc"]},
         ),
         (
             "    volumes: [/var/run/docker.sock:/run/engine.sock]\n",
-            "volumes: /var/run/docker.sock is not in host_paths",
+            "volumes[0].source: /var/run/docker.sock is not in host_paths",
             {"host_paths": ["/var/run"]},
         ),
         (
             "    volumes: [{type: bind, source: /root, target: /x}]\n",
-            "volumes: /root is not in host_paths",
+            "volumes[0].source: /root is not in host_paths",
             {"host_paths": ["/"]},
         ),
-        ("    volumes: [../../etc:/x]\n", "volumes: ../../etc is not in host_paths", None),
+        (
+            "    volumes: [../../etc:/x]\n",
+            "volumes[0].source: ../../etc is not an absolute path",
+            None,
+        ),
         ("    network_mode: host\n", "network_mode: host is denied", {"host_namespaces": "allow"}),
         ("    pid: host\n", "pid: host is denied", {"host_namespaces": "allow"}),
         (

@@ -167,7 +167,7 @@ class ComposeDriver:
         """Hold the stored model against the policy of now."""
         model = read_json(_release.model_path(folder, release.release, part.name)) or {}
         content = _release.component_folder(folder, release.release, part.name)
-        _policy.check(part.name, model, content, dict(self.call.request.policy))
+        _policy.check_stored(part.name, model, content, dict(self.call.request.policy))
 
     def missing(self, release: Release) -> list[str]:
         """Images that are not here."""
