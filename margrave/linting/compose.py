@@ -10,7 +10,7 @@ import posixpath
 from typing import TYPE_CHECKING, Any, Final
 
 from margrave.compose_files import ROOT, flat, many
-from margrave.linting import compose_variables
+from margrave.linting import compose_policy, compose_variables
 from margrave.linting.compose_reading import mappings, read_all
 
 if TYPE_CHECKING:
@@ -44,6 +44,18 @@ def findings(
     result += _missing_images(compose_files)
     if parameters is not None and compose_files:
         result += compose_variables.findings(compose_files, files, parameters)
+    return _ordered(result)
+
+
+def findings_with_policy(files: Mapping[str, bytes], defaults: Mapping[str, str]) -> list[Finding]:
+    """Return the same, and what a deployment with the default values asks of a site's policy."""
+    result = findings(files, defaults)
+    known = {(finding.file, finding.pointer) for finding in result}
+    asked = compose_policy.findings(files, defaults)
+    return _ordered([*result, *(one for one in asked if (one.file, one.pointer) not in known)])
+
+
+def _ordered(result: list[Finding]) -> list[Finding]:
     return list(dict.fromkeys(sorted(result, key=lambda finding: finding.order)))
 
 

@@ -10,13 +10,14 @@ from margrave.cli.lint.documents import read_file
 from margrave.cli.lint.files import content, is_folder, shown
 from margrave.compose_files import strays
 from margrave.documents._reading import OURS
+from margrave.documents.deployment import as_text
 from margrave.documents.description import read_description
 from margrave.errors import UnsafeArchive
 from margrave.linting import Kind, Read, compose
 from margrave.linting.repository import COMPOSE_FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     from margrave.digest import File
@@ -42,10 +43,12 @@ def package(file: Path, *, follow: bool = True) -> tuple[Read, list[Finding]]:
             if files is not None:
                 wrong = component_files(profile.type, files, component.path)
             findings += [found.finding(where, *one, "component") for one in wrong]
-            pointers = description.pointers(component.name)
             if files is not None and profile.type == "compose":
-                findings += compose_findings(files, file.parent / component.path, pointers)
+                defaults = description.defaults(component.name)
+                variables = {name: as_text(value) for name, value in defaults.items()}
+                findings += compose_findings(files, file.parent / component.path, variables)
             if files is not None and profile.type == "helm":
+                pointers = description.pointers(component.name)
                 findings += [
                     found.finding(where, f"{component.path}/{one}", one.cure).as_warning("advice")
                     for one in chart_files.remarks(_data(files), pointers)
@@ -78,12 +81,18 @@ def component_files(kind: str, files: Mapping[str, File], path: str) -> Wrong:
 
 
 def compose_findings(
-    files: Mapping[str, File], place: Path, parameters: Collection[str] | None = None
+    files: Mapping[str, File], place: Path, defaults: Mapping[str, str] | None = None
 ) -> list[Finding]:
-    """Return what is wrong in the Compose files of a component that lies at `place`."""
+    """Return what is wrong in the Compose files of a component that lies at `place`.
+
+    `defaults` are the values of the package's parameters; None for a component without a package.
+    """
     if COMPOSE_FILE not in files:
         return []
-    found = compose.findings(_data(files), parameters)
+    data = _data(files)
+    found = (
+        compose.findings(data) if defaults is None else compose.findings_with_policy(data, defaults)
+    )
     return [replace(finding, file=shown(place / finding.file)) for finding in found]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection
 import pytest
 
 from margrave.findings import Finding, Severity
-from margrave.linting.compose import findings
+from margrave.linting.compose import findings, findings_with_policy
 
 GOOD = """\
 services:
@@ -29,17 +29,21 @@ configs:
 FILES = {"compose.yaml": GOOD.encode(), "site/index.html": b"hello", "motd.txt": b"hello"}
 
 
-def lint(
-    text: str, parameters: Collection[str] | None = ("GREETING",), **more: str
-) -> list[Finding]:
+def lint(text: str, names: Collection[str] | None = ("GREETING",), **more: str) -> list[Finding]:
     """Lint a compose.yaml beside the good component's other files."""
     files = {**FILES, "compose.yaml": text.encode()}
-    return findings({**files, **{name: body.encode() for name, body in more.items()}}, parameters)
+    files |= {name: body.encode() for name, body in more.items()}
+    return findings(files, names)
+
+
+def ask(text: str, **defaults: str) -> list[Finding]:
+    """Lint a compose.yaml together with what it asks of a site's policy."""
+    return findings_with_policy({**FILES, "compose.yaml": text.encode()}, defaults)
 
 
 def test_a_good_component_has_no_findings() -> None:
     """What the other tests break is whole before."""
-    assert findings(FILES, ["GREETING"]) == []
+    assert findings_with_policy(FILES, {"GREETING": "hello"}) == []
 
 
 def test_a_build_section_is_an_error_at_its_place() -> None:
@@ -208,3 +212,29 @@ def test_broken_yaml_is_an_error_and_no_crash(text: str) -> None:
     assert found
     assert all(finding.file == "compose.yaml" for finding in found)
     assert all(finding.severity is Severity.ERROR for finding in found)
+
+
+def test_what_a_site_has_to_open_is_a_warning_that_names_the_key() -> None:
+    """The package is right, and runs at sites that allow it."""
+    text = "services:\n  web:\n    image: r/web:1\n    privileged: true\n"
+
+    (finding,) = ask(text)
+
+    assert finding.severity is Severity.WARNING
+    assert (finding.code, finding.line) == ("policy", 4)
+    assert "privileged" in finding.cure
+
+
+def test_what_no_site_can_open_is_an_error() -> None:
+    """No policy has a key for it."""
+    (finding,) = ask("services: {web: {image: r/web:1, external_links: [other]}}")
+
+    assert (finding.severity, finding.code) == (Severity.ERROR, "policy")
+
+
+def test_a_parameters_default_decides_what_a_package_asks_for() -> None:
+    """Variables are filled in as a deployment without values of its own would."""
+    text = "services: {web: {image: r/w, volumes: ['${FOLDER}:/data']}}\nvolumes: {data: {}}"
+
+    assert [finding.code for finding in ask(text, FOLDER="/srv")] == ["policy"]
+    assert ask(text, FOLDER="data") == []
