@@ -78,7 +78,7 @@ def next_opening(windows: Sequence[Window], now: datetime, zone: str) -> datetim
 
 def _is_open(window: Window, now: datetime, zone: str) -> bool:
     """A window is open when it last began within its duration before now."""
-    length = timedelta(seconds=durations.seconds(window.duration))
+    length = timedelta(seconds=durations.parse(window.duration))
     schedule, local = check_cron(window.cron), ZoneInfo(window.timezone or zone)
     today = now.astimezone(local).date()
     # A day more: where the clocks changed meanwhile, a day on the wall is no day of 24 hours.

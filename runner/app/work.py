@@ -24,6 +24,7 @@ from runner.reconcile.observe import Observer
 from runner.reconcile.operations import Operations
 from runner.reconcile.outcomes import Waiting, told
 from runner.reconcile.sensitive import Secrets, Sensitive
+from runner.reconcile.stalls import Stalls
 from runner.reconcile.steps import Parts
 from runner.reconcile.tidy import EVERY_SECONDS, tidy
 from runner.reconcile.watch import Watch
@@ -63,6 +64,7 @@ class Work:
         )
         self.journal = journal = Journal(ground.folder / "logs", store)
         self._release_of = secrets.release_of
+        stalls = Stalls()
         calls = self._calls(ground, secrets)
         self.operations = Operations(
             store=store,
@@ -71,6 +73,7 @@ class Work:
             journal=journal,
             wake=self.woken.set,
             instruments=ground.instruments,
+            stalls=stalls,
         )
         parts = Parts(
             site=settings.site.name,
@@ -80,6 +83,7 @@ class Work:
             operations=self.operations,
             ahead=Ahead(store, ground.executor, calls, self.woken.set),
             release_of=secrets.release_of,
+            stalls=stalls,
             per_node=settings.execute.per_node,
             is_active=lambda node, now: ground.status_at(node, now) is NodeStatus.ACTIVE,
         )

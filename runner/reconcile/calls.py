@@ -75,7 +75,9 @@ class Calls:
         kind = arguments.called(one)
         more = self.sensitive(one.arguments) if kind is not Kind.DELETE else {}
         target = self.target(node)
-        call = _call(one.id, kind, target, one.arguments, more, fence, one.deadline)
+        # One that an earlier version has stored may be of any length.
+        seconds = min(one.deadline, arguments.LONGEST_CALL)
+        call = _call(one.id, kind, target, one.arguments, more, fence, seconds)
         # These may follow a cancel: what they stop holds the connection that all calls share.
         return replace(call, apart=kind is Kind.ROLLBACK or arguments.takes_off(one))
 

@@ -5,6 +5,7 @@ Runs beside the ticks, because a silent node must not hold the others; a tick no
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -18,6 +19,8 @@ from runner.reconcile import claims
 from runner.store import Placement, Store, operations, placements, site, transitions
 from runner.store.nodes import Nodes
 from runner.store.reporting import stand_down
+
+_log = logging.getLogger(__name__)
 
 Freshness = Callable[[Node], NodeStatus]
 
@@ -88,7 +91,7 @@ class Observer:
             busy = {(one.deployment, one.node) for one in operations.unfinished(tx)}
             standing = [one for one in placements.newest(tx) if one.node in answered]
         resting = [one for one in standing if (one.deployment, one.node) not in busy]
-        changes = [(one, seen_change(one, answered[one.node])) for one in resting]
+        changes = [(one, _change(one, answered[one.node])) for one in resting]
         changes = [(one, change) for one, change in changes if change]
         if changes:
             with self._store.write() as tx:
@@ -125,6 +128,15 @@ class Observer:
                 # Read again: a take-over may have come in between.
                 if claims.objection(node, mark, site.identity_of(tx)):
                     stand_down(tx, why)
+
+
+def _change(one: Placement, observation: Observation) -> Mapping[str, Any]:
+    """Return what an observation changes; nothing where a node reports what nobody can read."""
+    try:
+        return seen_change(one, observation)
+    except Exception:  # noqa: BLE001 - logged; it holds no other placement
+        _log.exception("%s: its report of %s cannot be read", one.node, one.deployment)
+        return {}
 
 
 def seen_change(one: Placement, observation: Observation) -> Mapping[str, Any]:

@@ -28,6 +28,10 @@ class NoLogin(MargraveError):
     """A registry's password cannot be read: the site's trouble, whatever release is wanted."""
 
 
+class SecretsUnread(MargraveError):
+    """Secrets that cannot be read now: whether they changed, or are gone, is not known."""
+
+
 class Secrets:
     """The site's secrets: a file each in its folder, else those that travel in Git."""
 

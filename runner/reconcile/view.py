@@ -17,7 +17,7 @@ from margrave.lifecycle import State
 from margrave.planning import SiteView, Standing, Wanted
 from runner.ports import Node
 from runner.reconcile import arguments
-from runner.source import Desired
+from runner.reconcile.stalls import Stalls
 from runner.store.values import Operation, Placement, SiteState
 
 HEAL_BUDGET: Final = 5
@@ -35,33 +35,43 @@ def plain_release(deployment: Deployment) -> str:
 def site_view(
     site: str,
     now: datetime,
-    desired: Desired | None,
+    document: SiteDocument,
+    wanted: Sequence[Wanted],
     held: SiteState,
     records: Records,
-    release_of: ReleaseOf,
     is_active: IsActive,
+    stalls: Stalls,
 ) -> SiteView:
-    """The site at this moment."""
-    document = desired.site if desired else SiteDocument()
-    wanted = desired.deployments if desired else ()
-    commit = desired.commit if desired else ""
+    """Return the site at this moment.
+
+    A deployment of which a record cannot be read is left out as a whole: with a placement missing
+    it would be installed anew, and without its document it would be taken off.
+    """
+    seen: list[Standing] = []
+    unread: set[str] = set()
+    for one in records.placements:
+        try:
+            seen.append(_standing(one, records, now))
+        except Exception as error:  # noqa: BLE001 - reported; a defect holds no other placement
+            stalls.add(one.deployment, one.node, error)
+            unread.add(one.deployment)
     return SiteView(
         site=site,
         now=now,
-        wanted=tuple(Wanted(one, release_of(one), commit) for one in wanted),
-        standing=tuple(
-            replace(
-                standing(one, records.at_work.get((one.deployment, one.node)), now),
-                keeps_data=may_keep_data(one, records.noted_at.get(one.node)),
-            )
-            for one in records.placements
-        ),
+        wanted=tuple(one for one in wanted if one.document.id not in unread),
+        standing=tuple(one for one in seen if one.deployment not in unread),
         nodes=tuple(_nodes(records, document, now, is_active)),
         document=document,
         quarantine=records.quarantine,
         locked=lock_reason(held, now),
         locked_until=lock_end(held),
     )
+
+
+def _standing(one: Placement, records: Records, now: datetime) -> Standing:
+    at_work = records.at_work.get((one.deployment, one.node))
+    keeps_data = may_keep_data(one, records.noted_at.get(one.node))
+    return replace(standing(one, at_work, now), keeps_data=keeps_data)
 
 
 class Records:

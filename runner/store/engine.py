@@ -27,6 +27,12 @@ class Transaction:
         self.now = now
         self.reported = False  # set when an event was put into the outbox
 
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        """Undo what the block wrote when it fails; what came before it in the transaction stays."""
+        with self.connection.begin_nested():
+            yield
+
 
 class Store:
     """The runner's database in its state folder, brought to the newest schema when opened."""
