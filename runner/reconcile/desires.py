@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from margrave.documents.deployment import Deployment
+from margrave.errors import SecretsUnread
 from margrave.planning import Waiting, Wanted
-from runner.reconcile.sensitive import SecretsUnread
 from runner.reconcile.stalls import WAITS_FOR, Stalls, reason_of
 from runner.reconcile.view import ReleaseOf
 from runner.source import Desired

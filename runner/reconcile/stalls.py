@@ -8,9 +8,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
 
-from sqlalchemy.exc import SQLAlchemyError
-
 from margrave.errors import MargraveError
+from runner.store import STORAGE_ERRORS
 
 _log = logging.getLogger(__name__)
 
@@ -39,7 +38,7 @@ class Stalls:
         """
         try:
             yield
-        except (OSError, SQLAlchemyError):
+        except STORAGE_ERRORS:
             raise
         except Exception as error:  # noqa: BLE001 - reported; a defect holds no other placement
             self.add(deployment, node, error)

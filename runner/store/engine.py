@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import QueuePool
 
 from margrave.errors import Refused
@@ -17,6 +18,8 @@ from runner.ports import Clock, utc_now
 
 FILE: Final = "runner.db"
 _BUSY_SECONDS: Final = 30
+# What a full disk or a busy database comes to.
+STORAGE_ERRORS: Final = (OSError, SQLAlchemyError)
 
 
 class Transaction:
