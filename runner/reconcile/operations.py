@@ -12,7 +12,7 @@ import random
 import uuid
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 from margrave.errors import MargraveError
@@ -23,6 +23,7 @@ from runner.ports import Call, Executor, Node, Progress, Result
 from runner.reconcile import arguments, endings
 from runner.reconcile.beginning import new_placement, noted, reason_of
 from runner.reconcile.calls import Calls, refused
+from runner.reconcile.due import is_due
 from runner.reconcile.journal import Journal
 from runner.reconcile.settlement import Case, Jitter, Settlement, settle
 from runner.reconcile.stalls import Stalls
@@ -41,12 +42,12 @@ from runner.store import operations as rows
 
 _log = logging.getLogger(__name__)
 
-_ANSWER_GRACE: Final = timedelta(seconds=60)
+_ANSWER_GRACE: Final = 60.0
 # An answer that could not be written down is asked for again after so long: a full disk or a busy
 # database is not helped by asking at once, and the node has kept the answer.
-_AFTER_A_DEFECT: Final = timedelta(seconds=10)
+_AFTER_A_DEFECT: Final = 10.0
 # One whose meaning could not be told is no better understood when it is asked for again at once.
-_AFTER_A_STALL: Final = timedelta(seconds=60)
+_AFTER_A_STALL: Final = 60.0
 
 
 class Operations:
@@ -73,8 +74,9 @@ class Operations:
         self._wake = wake
         self._jitter = jitter
         self._instruments = instruments or Instruments()
-        # Until when each running call is waited for; what is not among them is called again.
-        self._patience: dict[str, datetime] = {}
+        # Until when each running call is waited for, by the monotonic clock; what is not among them
+        # is called again.
+        self._patience: dict[str, float] = {}
 
     def begin(self, steps: Sequence[Step], nodes: Mapping[str, Node]) -> int:
         """Start what is due; how many there were. A call that is overtaken is waited for no
@@ -121,11 +123,11 @@ class Operations:
         self, one: Operation, now: datetime, awake: Container[str], back: frozenset[str]
     ) -> bool:
         if one.state is OperationState.WAITING:
-            on_time = one.next_try_at is None or one.next_try_at <= now
+            on_time = is_due(one.next_try_at, now)
             return one.node in back or (on_time and one.node in awake)
         # An answer that never came, from a call that was never handed over or got lost inside.
         until = self._patience.get(one.id)
-        return until is None or now > until
+        return until is None or self._store.monotonic() > until
 
     def running(self) -> bool:
         """Whether a call is on its way."""
@@ -156,10 +158,10 @@ class Operations:
             settled = self._write_down(result)
         except BaseException:
             # The node has kept its answer: the same call asks for it, and is not long in coming.
-            self._patience[result.operation] = self._store.clock() + _AFTER_A_DEFECT
+            self._patience[result.operation] = self._store.monotonic() + _AFTER_A_DEFECT
             raise
         if not settled:
-            self._patience[result.operation] = self._store.clock() + _AFTER_A_STALL
+            self._patience[result.operation] = self._store.monotonic() + _AFTER_A_STALL
         # Only now: while it is running and nobody waits for it, it would be called again.
         elif self._patience.get(result.operation) is until:
             self._patience.pop(result.operation, None)
@@ -193,7 +195,7 @@ class Operations:
         one, error = case.operation, settlement.operation.get("error") or {}
         result, cls = str(settlement.operation["state"]), str(error.get("class") or "")
         self._instruments.count(OPERATIONS, one.kind, result, cls)
-        seconds = (case.now - one.started_at).total_seconds()
+        seconds = max(0.0, (case.now - one.started_at).total_seconds())
         self._instruments.observe(OPERATION_SECONDS, seconds, one.kind)
         if one.kind is Kind.ROLLBACK and result == OperationState.SUCCEEDED:
             why = (case.placement.error or {}).get("class") or "cancelled"
@@ -245,10 +247,9 @@ class Operations:
         made = (self._made(one, nodes[one.node], runner) for one in begun)
         calls = [call for call in made if call is not None]
         if calls:
-            now = self._store.clock()
+            now = self._store.monotonic()
             for call in calls:
-                patience = timedelta(seconds=call.deadline) + _ANSWER_GRACE
-                self._patience[call.operation] = now + patience
+                self._patience[call.operation] = now + call.deadline + _ANSWER_GRACE
             self._executor.start(calls, self._progress, self.finish)
 
     def _made(self, one: Operation, node: Node, runner: str) -> Call | None:

@@ -191,7 +191,8 @@ def _view(tick: Tick, desired: Desired) -> SiteView:
             operations.unfinished(tx),
             tuple(tick.nodes.values()),
             placements.quarantined(tx),
-            parts.observer.noted_at,
+            parts.observer.noted,
+            parts.store.order.last_change,
         )
         held, now = site.site_state(tx), tx.now
     return view.site_view(
@@ -201,8 +202,8 @@ def _view(tick: Tick, desired: Desired) -> SiteView:
 
 def _awake(tick: Tick) -> frozenset[str]:
     """The nodes that were heard of lately; the others are told by `take_back` when they are."""
-    now, is_active = tick.parts.store.clock(), tick.parts.is_active
-    return frozenset(name for name, node in tick.nodes.items() if is_active(node, now))
+    is_active = tick.parts.is_active
+    return frozenset(name for name, node in tick.nodes.items() if is_active(node))
 
 
 def _next_try(tick: Tick, awake: Container[str]) -> float | None:
