@@ -61,6 +61,7 @@ options:
     description:
       - A folder where Ansible runs; C(<inventory_hostname>.json) in it holds parameters of the
         task, those that are required too.
+      - Or a file there with a line for each host, which is its name, a tab and a JSON object.
       - They are taken as they stand there; nothing in them is a template, whatever it looks like.
       - They go before what the task says beside.
     type: path
