@@ -58,7 +58,15 @@ def _forget(call: Call, drivers: list[Driver]) -> None:
     remove_tree(call.folder.path)
     _leave_no_empty_folder(call.layout.deployments)
     if os.path.isdir(call.layout.records):
+        _forget_old_records(call)
+
+
+def _forget_old_records(call: Call) -> None:
+    """Tidy the node's records; what is deleted is deleted, whether or not that succeeds."""
+    try:
         _fence.forget_old(call.layout, time.time())
+    except OSError as error:
+        call.result.warn(f"records of old deletions stay until the next delete: {error}")
 
 
 def _leave_no_empty_folder(path: str) -> None:

@@ -12,12 +12,13 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from enum import Enum
 
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConflictError
 from ansible_collections.margrave.edge.plugins.module_utils._files import (
+    TEMPORARY,
     make_folder,
     read_json,
     remove_file,
@@ -28,6 +29,11 @@ from ansible_collections.margrave.edge.plugins.module_utils._record import recor
 
 # A deployment that was deleted is remembered, so that a late call cannot bring it back.
 REMEMBERED_SECONDS = 30 * 24 * 3600
+# Clocks of edge nodes leap by months once a time server answers, so age alone proves nothing: the
+# runner must also have made this many calls since.
+REMEMBERED_CALLS = 100
+# 2025-01-01: no release existed before, so an earlier time is that of a clock that was never set.
+EARLIEST = 1735689600
 
 
 class Entry(Enum):
@@ -70,15 +76,11 @@ def judge(
     if mark is not None:
         _claimed(mark, fence)
     if record is None:
+        _refuse_forgotten(mark, fence)
         return Entry.ENTER
     last = (record["epoch"], record["seq"])
     if fence.order < last:
-        raise ConflictError(
-            "fence-passed",
-            f"call {fence.epoch}.{fence.seq} is older than call {last[0]}.{last[1]},"
-            " which this node has seen for the deployment",
-            "nothing was done; a runner that was asleep drops its old work and plans anew",
-        )
+        raise _passed(fence, last, "which this node has seen for the deployment")
     if fence.order > last:
         return Entry.ENTER
     if request and record.get("request") not in (None, request):
@@ -90,6 +92,23 @@ def judge(
             "nothing was done; a runner whose state folder was restored takes the site over anew",
         )
     return Entry.FINISH if record.get("result") is None else Entry.RECORDED
+
+
+def _refuse_forgotten(mark: dict | None, fence: Fence) -> None:
+    """Refuse a call that may be older than one whose record was removed."""
+    if mark is None or "forgotten" not in mark:
+        return
+    last = (mark["epoch"], mark["forgotten"])
+    if fence.order <= last:
+        raise _passed(fence, last, "and this node no longer has the records of calls up to there")
+
+
+def _passed(fence: Fence, last: tuple[int, int], reason: str) -> ConflictError:
+    return ConflictError(
+        "fence-passed",
+        f"call {fence.epoch}.{fence.seq} is older than call {last[0]}.{last[1]}, {reason}",
+        "nothing was done; a runner that was asleep drops its old work and plans anew",
+    )
 
 
 def _unfenced(mark: dict | None, force: bool) -> None:
@@ -126,13 +145,26 @@ def told(layout: Layout) -> dict | None:
     mark = read_json(layout.mark)
     if mark is None:
         return None
+    seen = [mark.get("forgotten", 0), _newest(_records(layout).values(), mark["epoch"])]
+    return {"runner": mark["runner"], "epoch": mark["epoch"], "seq": max(seen)}
+
+
+def _records(layout: Layout) -> dict[str, dict]:
+    """Return the readable record of each deployment.
+
+    Calls for other deployments write and rename theirs meanwhile, so a name may be a draft or gone.
+    """
     try:
         names = os.listdir(layout.records)
     except FileNotFoundError:
-        names = []
-    records = [read_json(layout.record(name)) or {} for name in names]
-    seen = [one.get("seq", 0) for one in records if one.get("epoch") == mark["epoch"]]
-    return {**mark, "seq": max(seen, default=0)}
+        return {}
+    found = {name: read_json(layout.record(name)) for name in names if not name.endswith(TEMPORARY)}
+    return {name: record for name, record in found.items() if record is not None}
+
+
+def _newest(records: Iterable[dict], epoch: int) -> int:
+    """Return the highest sequence number of the epoch."""
+    return max((one.get("seq", 0) for one in records if one.get("epoch") == epoch), default=0)
 
 
 def let_in(
@@ -175,7 +207,8 @@ def enter(
     """Claim the node and note the call, durably, before the first change."""
     make_folder(layout.records)
     mark = {"runner": fence.runner, "epoch": fence.epoch}
-    if read_json(layout.mark) != mark:
+    stored = read_json(layout.mark) or {}
+    if any(stored.get(name) != value for name, value in mark.items()):
         write_json(layout.mark, mark)
     write_json(
         layout.record(deployment),
@@ -212,9 +245,34 @@ def recorded_result(layout: Layout, deployment: str) -> dict:
 
 
 def forget_old(layout: Layout, now: float) -> None:
-    """Forget deployments that have been gone for long; cheap, done beside a delete."""
-    living = set(layout.known())
-    for name in os.listdir(layout.records):
-        path = layout.record(name)
-        if name not in living and now - os.stat(path).st_mtime > REMEMBERED_SECONDS:
-            remove_file(path)
+    """Remove records of deployments that were deleted long ago.
+
+    Before they go, the mark gets their highest number: calls up to there stay refused, however
+    wrong the clock was that made them look old.
+    """
+    with _alone(layout):
+        mark = read_json(layout.mark)
+        if mark is None:
+            return
+        records, present = _records(layout), set(layout.known())
+        newest = _newest(records.values(), mark["epoch"])
+        expired = {
+            name: record
+            for name, record in records.items()
+            if name not in present and _is_expired(record, mark["epoch"], newest, now)
+        }
+        forgotten = max(mark.get("forgotten", 0), _newest(expired.values(), mark["epoch"]))
+        if forgotten > mark.get("forgotten", 0):
+            write_json(layout.mark, {**mark, "forgotten": forgotten})
+        for name in expired:
+            remove_file(layout.record(name))
+
+
+def _is_expired(record: dict, epoch: int, newest: int, now: float) -> bool:
+    """Return whether the record of a deleted deployment is not needed any more."""
+    if record["epoch"] != epoch:
+        return bool(record["epoch"] < epoch)  # the mark refuses all calls of an earlier epoch
+    at = record.get("at")
+    if not isinstance(at, int) or at < EARLIEST:
+        return False  # a time that is missing or wrong says nothing of the record's age
+    return now - at > REMEMBERED_SECONDS and newest - record["seq"] >= REMEMBERED_CALLS

@@ -33,10 +33,16 @@ class Result:
     durations: dict = field(factory=lambda: {"prefetch": 0.0, "switch": 0.0, "health": 0.0})
     error: dict | None = None
     trace: str | None = None
+    warnings: list = field(factory=list)
 
     def as_dict(self) -> dict:
         """As Ansible returns it."""
         return as_dict(self)
+
+    def warn(self, text: str) -> None:
+        """Add a warning, which Ansible shows to the user; each only once."""
+        if text not in self.warnings:
+            self.warnings.append(text)
 
     @contextmanager
     def timed(self, step: str) -> Iterator[None]:

@@ -115,6 +115,12 @@ durations:
   returned: always
   type: dict
   sample: {prefetch: 0.1, switch: 0.9, health: 0.4}
+warnings:
+  description: What to know although the call went on, such as variables that nothing sets.
+  returned: always
+  type: list
+  elements: str
+  sample: []
 trace:
   description: The O(trace) that the call was made with, or null.
   returned: always
