@@ -14,11 +14,14 @@ from ansible_collections.margrave.edge.plugins.module_utils import (
     _masking,
     _release,
     _request,
+    _rights,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call
 from ansible_collections.margrave.edge.plugins.module_utils._errors import (
+    AuthError,
     DiskError,
     EdgeError,
+    sentence,
     translated,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._files import is_full
@@ -42,7 +45,11 @@ def answer(kind: str, params: dict[str, Any], check: bool, diff: bool, work: Wor
     # Containers enter mounted folders as users of their own, however closed the node is otherwise;
     # what holds secrets is written with modes of its own.
     os.umask(0o022)
-    found = operate(kind, params, check, work, Layout())
+    try:
+        _rights.require_root()
+        found = operate(kind, params, check, work, Layout())
+    except AuthError as error:
+        found = _refused(error.as_dict())
     before = found.pop("before")
     if diff and found["changed"] and before is not None:
         found["diff"] = _diff(before, found)
@@ -185,12 +192,10 @@ def _not_let_in(call: Call, error: EdgeError) -> dict:
 
 
 def _sentence(answer: dict) -> str:
-    error = answer["error"]
     again = (
         f"; {answer['version'] or answer['revision']} runs again" if answer["rolled_back"] else ""
     )
-    cure = f" ({error['cure']})" if error["cure"] else ""
-    return f"{error['message']}{again}{cure}"
+    return sentence(answer["error"], again)
 
 
 def _diff(before: dict, answer: dict) -> dict:
