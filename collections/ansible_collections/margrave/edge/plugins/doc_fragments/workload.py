@@ -113,7 +113,11 @@ options:
   secrets:
     description:
       - Texts that no answer, no journal and no log on the node may repeat.
-      - When left out, each text among O(components[].variables) and O(components[].values).
+      - When left out, what looks like a secret in O(components[].variables) and
+        O(components[].values).
+      - That is each value whose name has a word such as V(password), V(secret), V(token), V(key),
+        V(credential), V(private) or V(auth).
+      - It is also each password inside an address or a connection string, and each private key.
       - One with less than four characters is not masked.
     type: list
     elements: str
