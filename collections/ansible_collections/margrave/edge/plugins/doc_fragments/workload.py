@@ -61,6 +61,7 @@ options:
     description:
       - A folder where Ansible runs; C(<inventory_hostname>.json) in it holds parameters of the
         task, those that are required too.
+      - A relative one is taken from the play's folder, never from a role.
       - They are taken as they stand there; nothing in them is a template, whatever it looks like.
       - They go before what the task says beside.
     type: path
@@ -134,6 +135,8 @@ options:
       src:
         description:
           - Folder on the controller's side with the component's content.
+          - A relative one is looked for as other files are, in C(files/) of the role and beside the
+            play first.
           - Has C(compose.yaml) at its root, or C(Chart.yaml) with O(profile=helm).
         type: path
       archive:
