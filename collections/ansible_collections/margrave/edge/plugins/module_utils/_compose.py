@@ -45,6 +45,7 @@ NEEDED_WORDS = "2.17"
 QUICK = {"GOGC": "400"}
 # Compose reads these names itself, so a parameter must not carry them.
 RESERVED = re.compile(r"(COMPOSE|DOCKER)_.*")
+ENV_LINE = re.compile(r'^([A-Za-z_][A-Za-z0-9_]*)="((?:[^"\\]|\\.)*)"\n', re.MULTILINE | re.DOTALL)
 
 
 @record
@@ -64,7 +65,7 @@ class Compose:
         """
         _compose_files.refuse_overrides(folder)
         model = self._config(project, folder, env_file)
-        self._warn(folder, variable_names(env_file))
+        self._warn(folder, read_env_file(env_file))
         if any(not path.startswith(folder + "/") for path in _model.host_paths(model)):
             # Handed over, the folder has another place: `../x` would be taken from there.
             literal = self._config(project, folder, env_file, "--no-path-resolution")
@@ -92,7 +93,7 @@ class Compose:
             self.programs.warn(warning)
         return json.loads(ran.out.replace(shown, folder))
 
-    def _warn(self, folder: str, variables: list[str]) -> None:
+    def _warn(self, folder: str, variables: Iterable[str]) -> None:
         """Report files and variables that have no effect."""
         for warning in (
             *_compose_files.other_compose_files(folder),
@@ -245,7 +246,11 @@ def env_file(variables: Mapping[str, str]) -> bytes:
     return "".join(lines).encode()
 
 
-def variable_names(path: str) -> list[str]:
-    """Return the names in an env file that `env_file` wrote."""
-    with open(path, encoding="utf-8") as file:
-        return re.findall(r'^([A-Za-z_][A-Za-z0-9_]*)="', file.read(), re.MULTILINE)
+def read_env_file(path: str) -> dict[str, str]:
+    """Return the variables of a file that `env_file` wrote; none where there is no such file."""
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            found = ENV_LINE.findall(file.read())
+    except FileNotFoundError:
+        return {}
+    return {name: re.sub(r"\\(.)", r"\1", value, flags=re.DOTALL) for name, value in found}
