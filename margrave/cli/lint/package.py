@@ -8,6 +8,7 @@ from margrave import chart_files, digest, yaml_text
 from margrave.cli.lint.documents import read_file
 from margrave.cli.lint.files import content, is_folder
 from margrave.compose_files import strays
+from margrave.compose_overrides import ignored
 from margrave.documents._reading import OURS
 from margrave.documents.description import read_description
 from margrave.errors import DocumentError, UnsafeArchive
@@ -71,7 +72,8 @@ def component_files(kind: str, files: Mapping[str, File], path: str) -> Wrong:
         return []
     if COMPOSE_FILE not in files:
         return [(f"{path} holds no {COMPOSE_FILE}", "a compose component has one at its root")]
-    return compose(files[COMPOSE_FILE].data, f"{path}/{COMPOSE_FILE}") + leading_out(files)
+    wrong = compose(files[COMPOSE_FILE].data, f"{path}/{COMPOSE_FILE}") + leading_out(files)
+    return wrong + [(f"{path}/{words}", cure) for words, cure in ignored(_data(files))]
 
 
 def _data(files: Mapping[str, File]) -> dict[str, bytes]:

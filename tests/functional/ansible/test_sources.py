@@ -38,8 +38,10 @@ def _message(folder: Path, play: dict[str, Any]) -> str:
     """What ansible-playbook prints of a play on this machine."""
     (folder / "play.json").write_text(json.dumps([{"hosts": "localhost", **play}]))
     ran = subprocess.run(
-        [Path(sys.executable).with_name("ansible-playbook"), "-i", "localhost,", "-c", "local"]
-        + ["play.json"],
+        [
+            Path(sys.executable).with_name("ansible-playbook"),
+            *("-i", "localhost,", "-c", "local", "play.json"),
+        ],
         cwd=folder,
         env={
             "PATH": os.environ["PATH"],

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import uuid
+from dataclasses import replace
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -158,3 +158,30 @@ def test_check_mode_uses_the_login(shop: Shop, private: PrivateRegistry) -> None
     assert right["error"] is None, right
     assert (refused["error"]["class"], without["error"]["class"]) == ("auth", "auth")
     assert PASSWORD not in json.dumps(right)
+
+
+def test_a_diff_shows_what_changes_and_no_secret(shop: Shop) -> None:
+    """Files, variables and images as text; the same in check mode and for real."""
+    more = "environment: {A: '${GREETING}', B: '${DB_PASSWORD}'}"
+    first = SERVICE.format(image=IDLE, more=more)
+    second = first + "x-note: changed\n"
+    old = {"GREETING": "hello", "DB_PASSWORD": "first-hunter2"}
+    new = {"GREETING": "good evening", "DB_PASSWORD": "second-hunter2"}
+    shop.one(_install(_content(shop, first, **old)))
+    update = Step("workload_update", _content(shop, second, **new), diff=True)
+
+    running = shop.begin(replace(update, check=True), update)
+    output = running.process.communicate(timeout=300)[0]
+    checked, done = json.loads(running.answers.read_text())
+
+    assert done["state"] == "INSTALLED", done
+    assert checked["diff"] == done["diff"]
+    assert [entry["after_header"] for entry in done["diff"]] == [
+        "release",
+        "web/compose.yaml",
+        "variables of web",
+    ]
+    for line in ("-GREETING: hello", "+GREETING: good evening", "+x-note: changed"):
+        assert output.count(line) == 2, output
+    assert "+DB_PASSWORD: [redacted] (changed)" in output
+    assert "hunter2" not in output

@@ -117,8 +117,11 @@ def test_secrets_show_only_that_they_change(layout: Layout, tmp_path: Path) -> N
 
     assert entries["variables of web"] == (
         "A: [redacted]\nDB_PASSWORD: [redacted]\nDSN_PIN: [redacted]\nURL: http://[redacted]@db\n",
-        "A: [redacted] (changed)\nDB_PASSWORD: [redacted] (changed)\n"
-        "DSN_PIN: [redacted] (changed)\nSHORT: [redacted]\nURL: http://[redacted]@db (changed)\n",
+        (
+            "A: [redacted] (changed)\nDB_PASSWORD: [redacted] (changed)\n"
+            "DSN_PIN: [redacted] (changed)\nSHORT: [redacted]\n"
+            "URL: http://[redacted]@db (changed)\n"
+        ),
     )
     assert entries["web/compose.yaml"][1] == "image: web:2\ncmd: [redacted]\n"
     told = json.dumps(answer)

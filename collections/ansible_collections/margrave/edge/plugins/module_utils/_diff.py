@@ -91,7 +91,7 @@ def entries(
 
     `secrets` are the values that the caller named, also those too short to be masked in a text.
     """
-    found = [_entry("release", _facts(before), _facts(_after(answer)))]
+    found = [_entry("release", _facts(before), _facts(_after(before, answer)))]
     if answer["state"] == "INSTALLED":
         old, new = before["content"], _content_after(call, answer)
         hidden = _masking.ordered([*call.request.secrets, *_release.secrets(call.folder)])
@@ -112,11 +112,13 @@ def _content_after(call: Call, answer: Mapping[str, Any]) -> Content:
     return stored(call, _release.load(call.folder, answer["release"]))
 
 
-def _after(answer: Mapping[str, Any]) -> dict:
-    gone = answer["state"] == "DELETED"
-    after = {name: None if gone else answer[name] for name in FACTS}
-    prefetched = answer["state"] == "PREFETCHED"
-    return {**after, "images": [] if gone or prefetched else answer["images"], "differs": []}
+def _after(before: Mapping[str, Any], answer: Mapping[str, Any]) -> dict:
+    if answer["state"] == "DELETED":
+        return {}
+    after = {name: answer[name] for name in FACTS}
+    if answer["state"] == "PREFETCHED":
+        return {**before, **after}
+    return {**after, "images": answer["images"]}
 
 
 def _facts(facts: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@
 
 """Check mode's question to registries: do the images exist that are not on the node?
 
-Only manifests are read. Docker has a request for that. Podman's own request ignores logins, so where
+Only manifests are read. Docker has a request for that. Podman's request ignores logins, so where
 there is one its command asks.
 """
 
