@@ -163,3 +163,20 @@ def test_a_deletion_shows_what_ran(layout: Layout) -> None:
 
     assert list(_entries(answer)) == ["release"]
     assert _entries(answer)["release"][1] == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("      DB_PASSWORD: hunter2", "      DB_PASSWORD: [redacted]"),
+        ("      - API_KEY=hunter2", "      - API_KEY=[redacted]"),
+        ("  'token': \"hunter2\"", "  'token': [redacted]"),
+        ("      DB_PASSWORD: ${DB_PASSWORD:-}", "      DB_PASSWORD: ${DB_PASSWORD:-}"),
+        ("secrets:", "secrets:"),
+        ("image: registry:5000/web", "image: registry:5000/web"),
+    ],
+    ids=["YAML", "list", "quoted", "a reference", "a section", "ordinary"],
+)
+def test_secrets_that_a_package_itself_writes_are_not_shown(line: str, shown: str) -> None:
+    """A name tells them in files too; the line stays, and a reference stays readable."""
+    assert _diff._without_secrets(f"a: b\n{line}\nc: d\n", []) == f"a: b\n{shown}\nc: d\n"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.margrave.edge.plugins.module_utils import _fence
+from ansible_collections.margrave.edge.plugins.module_utils import _fence, _forget
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConflictError
 from ansible_collections.margrave.edge.plugins.module_utils._fence import Entry, Fence, judge
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Layout
@@ -132,13 +132,13 @@ def test_deleted_deployments_are_forgotten_after_a_month(tmp_path: Path) -> None
     layout = Layout(str(tmp_path), str(tmp_path / "run"))
     _note(layout, "gone", 1, NOW)
     _note(layout, "alive", 2, NOW)
-    _note(layout, "newest", 2 + _fence.REMEMBERED_CALLS, NOW)
+    _note(layout, "newest", 2 + _forget.REMEMBERED_CALLS, NOW)
     for name in ("alive", "newest"):
         Path(layout.deployment(name).path).mkdir(parents=True)
 
-    _fence.forget_old(layout, NOW + _fence.REMEMBERED_SECONDS)
+    _forget.forget_old(layout, NOW + _forget.REMEMBERED_SECONDS)
     before = _names(layout)
-    _fence.forget_old(layout, NOW + _fence.REMEMBERED_SECONDS + 1)
+    _forget.forget_old(layout, NOW + _forget.REMEMBERED_SECONDS + 1)
 
     assert before == ["alive", "gone", "newest"]
     assert _names(layout) == ["alive", "newest"]
@@ -167,7 +167,7 @@ def test_a_wrong_clock_is_no_reason_to_forget(
     _note(layout, "alive", 5 + calls, NOW)
     Path(layout.deployment("alive").path).mkdir(parents=True)
 
-    _fence.forget_old(layout, now)
+    _forget.forget_old(layout, now)
 
     with pytest.raises(ConflictError, match=r"is older than call 1\.5"):
         _fence.let_in(layout, "gone", Fence(A, 1, 4), False, "install")
@@ -180,7 +180,7 @@ def test_a_call_older_than_a_forgotten_one_stays_refused(tmp_path: Path) -> None
     _note(layout, "alive", 500, NOW)
     Path(layout.deployment("alive").path).mkdir(parents=True)
 
-    _fence.forget_old(layout, NOW + 31 * DAY)
+    _forget.forget_old(layout, NOW + 31 * DAY)
     _fence.enter(layout, "alive", Fence(A, 1, 501), "update")
 
     assert _names(layout) == ["alive"]
@@ -197,7 +197,7 @@ def test_what_an_earlier_epoch_left_is_forgotten_at_once(tmp_path: Path) -> None
     _note(layout, "gone", 5, 0)
     _note(layout, "newer", 6, 0, epoch=2)
 
-    _fence.forget_old(layout, NOW)
+    _forget.forget_old(layout, NOW)
 
     assert _names(layout) == ["newer"]
 
@@ -213,7 +213,7 @@ def test_drafts_and_files_that_vanish_are_skipped(
     listed = os.listdir
 
     monkeypatch.setattr(os, "listdir", lambda path: [*listed(path), "vanished"])
-    _fence.forget_old(layout, NOW + 31 * DAY)
+    _forget.forget_old(layout, NOW + 31 * DAY)
     monkeypatch.undo()
 
     assert _names(layout) == ["gone", "other.tmp"]
@@ -222,7 +222,7 @@ def test_drafts_and_files_that_vanish_are_skipped(
 STEPS = st.one_of(
     st.tuples(st.just("step"), st.sampled_from([-DAY, DAY, -NOW, 31 * DAY, 366 * DAY])),
     st.tuples(st.sampled_from(["install", "delete"]), st.integers(0, 3)),
-    st.tuples(st.just("busy"), st.just(_fence.REMEMBERED_CALLS)),
+    st.tuples(st.just("busy"), st.just(_forget.REMEMBERED_CALLS)),
 )
 
 
@@ -261,7 +261,7 @@ def _change(layout: Layout, name: str, kind: str, now: float) -> None:
     else:
         shutil.rmtree(folder, ignore_errors=True)
         os.utime(layout.record(name), (now, now))  # as the stepped clock would have it
-        _fence.forget_old(layout, now)
+        _forget.forget_old(layout, now)
 
 
 @pytest.mark.parametrize(("error", "at_once"), [(None, False), ({"code": "not-healthy"}, True)])

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.margrave.edge.plugins.module_utils import _delete, _fence, _shell
+from ansible_collections.margrave.edge.plugins.module_utils import _delete, _fence, _forget, _shell
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call
 from ansible_collections.margrave.edge.plugins.module_utils._errors import (
     EngineError,
@@ -202,7 +202,7 @@ def test_a_delete_succeeds_although_old_records_cannot_be_tidied(
     def refuse(*_: object) -> None:
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(_fence, "forget_old", refuse)
+    monkeypatch.setattr(_forget, "forget_old", refuse)
     monkeypatch.setattr(_delete, "_drivers", lambda _: [])
     Path(layout.deployment(ID).releases).mkdir(parents=True)
 

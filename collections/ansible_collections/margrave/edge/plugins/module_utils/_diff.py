@@ -14,6 +14,7 @@ import base64
 import io
 import json
 import os
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from ansible_collections.margrave.edge.plugins.module_utils import _masking, _release, _values
@@ -28,6 +29,12 @@ from ansible_collections.margrave.edge.plugins.module_utils._types import Any
 
 # A larger file is shown by its digest: nobody reads it in a terminal.
 LONGEST = 64 * 1024
+# A line of YAML, of an env file or of settings; a reference to a variable is no secret.
+ASSIGNMENT = re.compile(
+    r"""^(?P<start>[ \t-]*["']?(?P<name>[\w.-]+)["']?[ \t]*[:=][ \t]*)"""
+    r"""(?P<value>["']?[^\s$"'{\[].*)$""",
+    re.MULTILINE,
+)
 FACTS = ("version", "revision", "release", "next_revision")
 
 
@@ -41,6 +48,14 @@ class Content:
 
 
 EMPTY = Content({}, {})
+
+
+def before(call: Call) -> dict[str, Any]:
+    """Return what a diff needs to know of the release that is current."""
+    current = call.noted().current
+    images = current.references() if current else []
+    secrets = _release.secrets(call.folder)
+    return {"images": images, "content": stored(call, current), "secrets": secrets}
 
 
 def stored(call: Call, release: Release | None) -> Content:
@@ -93,11 +108,12 @@ def entries(
     """
     found = [_entry("release", _facts(before), _facts(_after(before, answer)))]
     if answer["state"] == "INSTALLED":
-        old, new = before["content"], _content_after(call, answer)
-        hidden = _masking.ordered([*call.request.secrets, *_release.secrets(call.folder)])
+        old, new = _sides(call, before["content"], answer)
+        kept = [*before["secrets"], *_release.secrets(call.folder)]
+        hidden = _masking.ordered([*call.request.secrets, *kept])
         for path in sorted({*old.files, *new.files}):
-            masked = [_masking.masked(each.files.get(path, ""), hidden) for each in (old, new)]
-            found.append(_entry(path, masked[0], masked[1]))
+            texts = [_without_secrets(each.files.get(path, ""), hidden) for each in (old, new)]
+            found.append(_entry(path, texts[0], texts[1]))
         for component in sorted({*old.settings, *new.settings}):
             sides = [each.settings.get(component, {}) for each in (old, new)]
             lines = _settings(sides[0], sides[1], lambda text: _shown(text, hidden, secrets))
@@ -105,11 +121,27 @@ def entries(
     return [entry for entry in found if entry["before"] != entry["after"]]
 
 
-def _content_after(call: Call, answer: Mapping[str, Any]) -> Content:
+def _sides(call: Call, old: Content, answer: Mapping[str, Any]) -> tuple[Content, Content]:
+    """Return the content before and after; files only of components that come with the call."""
     request = call.request
-    if request.components and answer["release"] == request.release:
-        return requested(request.components)
-    return stored(call, _release.load(call.folder, answer["release"]))
+    if not request.components or answer["release"] != request.release:
+        return old, stored(call, _release.load(call.folder, answer["release"]))
+    fetched = tuple(
+        f"{component.name}/" for component in request.components if component.repository
+    )
+    files = {path: text for path, text in old.files.items() if not path.startswith(fetched)}
+    return Content(files, old.settings), requested(request.components)
+
+
+def _without_secrets(text: str, hidden: Iterable[str]) -> str:
+    """Mask secrets in a file, and what it writes itself under a name that tells a secret."""
+    return ASSIGNMENT.sub(_assigned, _masking.masked(text, hidden))
+
+
+def _assigned(found: re.Match) -> str:
+    return found["start"] + (
+        _masking.MASK if _masking.is_secret_name(found["name"]) else found["value"]
+    )
 
 
 def _after(before: Mapping[str, Any], answer: Mapping[str, Any]) -> dict:

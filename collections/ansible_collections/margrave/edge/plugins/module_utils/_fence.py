@@ -21,19 +21,10 @@ from ansible_collections.margrave.edge.plugins.module_utils._files import (
     TEMPORARY,
     make_folder,
     read_json,
-    remove_file,
     write_json,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Layout
 from ansible_collections.margrave.edge.plugins.module_utils._record import record
-
-# A deployment that was deleted is remembered, so that a late call cannot bring it back.
-REMEMBERED_SECONDS = 30 * 24 * 3600
-# Clocks of edge nodes leap by months once a time server answers, so age alone proves nothing: the
-# runner must also have made this many calls since.
-REMEMBERED_CALLS = 100
-# 2025-01-01: no release existed before, so an earlier time is that of a clock that was never set.
-EARLIEST = 1735689600
 
 
 class Entry(Enum):
@@ -145,11 +136,11 @@ def told(layout: Layout) -> dict | None:
     mark = read_json(layout.mark)
     if mark is None:
         return None
-    seen = [mark.get("forgotten", 0), _newest(_records(layout).values(), mark["epoch"])]
+    seen = [mark.get("forgotten", 0), newest(records(layout).values(), mark["epoch"])]
     return {"runner": mark["runner"], "epoch": mark["epoch"], "seq": max(seen)}
 
 
-def _records(layout: Layout) -> dict[str, dict]:
+def records(layout: Layout) -> dict[str, dict]:
     """Return the readable record of each deployment.
 
     Calls for other deployments write and rename theirs meanwhile, so a name may be a draft or gone.
@@ -162,7 +153,7 @@ def _records(layout: Layout) -> dict[str, dict]:
     return {name: record for name, record in found.items() if record is not None}
 
 
-def _newest(records: Iterable[dict], epoch: int) -> int:
+def newest(records: Iterable[dict], epoch: int) -> int:
     """Return the highest sequence number of the epoch."""
     return max((one.get("seq", 0) for one in records if one.get("epoch") == epoch), default=0)
 
@@ -182,7 +173,7 @@ def let_in(
     """
     if fence is None:
         return judge_stored(layout, deployment, fence, force, request)
-    with _alone(layout):
+    with alone(layout):
         entry = judge_stored(layout, deployment, fence, force, request)
         if entry is Entry.ENTER:
             enter(layout, deployment, fence, kind, request)
@@ -190,7 +181,7 @@ def let_in(
 
 
 @contextmanager
-def _alone(layout: Layout) -> Iterator[None]:
+def alone(layout: Layout) -> Iterator[None]:
     """No other call of the node is judged meanwhile; the lock is a folder's, and leaves no file."""
     make_folder(layout.records)
     handle = os.open(layout.records, os.O_RDONLY | os.O_DIRECTORY)
@@ -242,37 +233,3 @@ def recorded_result(layout: Layout, deployment: str) -> dict:
     """What the noted call answered."""
     record = read_json(layout.record(deployment)) or {}
     return record.get("result") or {}
-
-
-def forget_old(layout: Layout, now: float) -> None:
-    """Remove records of deployments that were deleted long ago.
-
-    Before they go, the mark gets their highest number: calls up to there stay refused, however
-    wrong the clock was that made them look old.
-    """
-    with _alone(layout):
-        mark = read_json(layout.mark)
-        if mark is None:
-            return
-        records, present = _records(layout), set(layout.known())
-        newest = _newest(records.values(), mark["epoch"])
-        expired = {
-            name: record
-            for name, record in records.items()
-            if name not in present and _is_expired(record, mark["epoch"], newest, now)
-        }
-        forgotten = max(mark.get("forgotten", 0), _newest(expired.values(), mark["epoch"]))
-        if forgotten > mark.get("forgotten", 0):
-            write_json(layout.mark, {**mark, "forgotten": forgotten})
-        for name in expired:
-            remove_file(layout.record(name))
-
-
-def _is_expired(record: dict, epoch: int, newest: int, now: float) -> bool:
-    """Return whether the record of a deleted deployment is not needed any more."""
-    if record["epoch"] != epoch:
-        return bool(record["epoch"] < epoch)  # the mark refuses all calls of an earlier epoch
-    at = record.get("at")
-    if not isinstance(at, int) or at < EARLIEST:
-        return False  # a time that is missing or wrong says nothing of the record's age
-    return now - at > REMEMBERED_SECONDS and newest - record["seq"] >= REMEMBERED_CALLS

@@ -47,9 +47,10 @@ def answer(kind: str, params: dict[str, Any], check: bool, diff: bool, work: Wor
     os.umask(0o022)
     try:
         _rights.require_root()
-        found = operate(kind, params, check, work, Layout(), diff)
     except AuthError as error:
         found = _refused(error.as_dict())
+    else:
+        found = operate(kind, params, check, work, Layout(), diff)
     shown = found.pop("shown", [])
     if shown and found["changed"]:
         found["diff"] = shown
@@ -103,26 +104,28 @@ def operate(
 
 
 class _Shown:
-    """What `--diff` shows of a call; its modules are imported only then."""
+    """What `--diff` shows of a call, if its files can be read; imported only then."""
 
     def __init__(self, call: Call, secrets: list[str]) -> None:
         self._call = call
         self._secrets = secrets
-        self._before: dict = {}
+        self._before: dict | None = None
 
     def begin(self) -> None:
         """Read what runs before anything is done."""
         from ansible_collections.margrave.edge.plugins.module_utils import _diff
 
-        current = self._call.noted().current
-        images = current.references() if current else []
-        content = _diff.stored(self._call, current)
-        self._before = {**_standing(self._call), "images": images, "content": content}
+        try:
+            self._before = {**_standing(self._call), **_diff.before(self._call)}
+        except OSError as error:  # check mode holds no lock: another call may tidy meanwhile
+            self._call.result.warn(f"no diff: {error}")
 
     def entries(self, answer: dict) -> list[dict[str, str]]:
-        """Return Ansible's diff for the answer; one that cannot be made is no failure."""
+        """Return Ansible's diff for the answer."""
         from ansible_collections.margrave.edge.plugins.module_utils import _diff
 
+        if self._before is None:
+            return []
         before = {**self._before, "differs": self._call.differs}
         try:
             return _diff.entries(self._call, before, answer, self._secrets)
