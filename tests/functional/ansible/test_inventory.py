@@ -110,7 +110,7 @@ def test_a_shared_source_without_an_address_is_a_warning(tmp_path: Path) -> None
 
 
 def test_a_controller_that_cannot_be_reached_is_an_error(tmp_path: Path) -> None:
-    """With its address and what to look at."""
+    """The message has its address and a hint."""
     source = tmp_path / "one.margrave.yml"
     source.write_text(json.dumps({"plugin": "margrave.edge.fleet"}))
 

@@ -47,7 +47,7 @@ def _attempt(option: str, role: str) -> dict[str, Any]:
 
 
 def test_each_wrong_choice_is_named_with_the_choices(tmp_path: Path) -> None:
-    """Whatever other defaults are made of the option: the answer is no undefined variable."""
+    """Other defaults may be made of the option: the answer is never an undefined variable."""
     choices = _choices()
     answers = tmp_path / "answers.json"
     tasks = [_attempt(option, role) for option, role in choices.items()]

@@ -35,7 +35,7 @@ def _task(src: str) -> dict[str, Any]:
 
 
 def _message(folder: Path, play: dict[str, Any]) -> str:
-    """What ansible-playbook prints of a play on this machine."""
+    """Return the output of ansible-playbook for a play on this machine."""
     (folder / "play.json").write_text(json.dumps([{"hosts": "localhost", **play}]))
     ran = subprocess.run(
         [

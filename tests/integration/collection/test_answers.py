@@ -1,4 +1,4 @@
-"""What an engineer who uses the collection alone gets to read, on podman and on Docker."""
+"""Answers to an engineer who uses the collection alone, on podman and on Docker."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_check_mode_asks_the_registry_for_missing_images(shop: Shop) -> None:
     assert tagged not in images
     for answer in (checked, done):
         assert (answer["error"]["class"], answer["error"]["code"]) == ("image", "image-not-found")
-    assert checked["error"] == done["error"] or "idle:nothing" in checked["error"]["message"]
+        assert "idle:nothing" in answer["error"]["message"]
 
 
 def test_check_mode_uses_the_login(shop: Shop, private: PrivateRegistry) -> None:

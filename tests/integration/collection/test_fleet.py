@@ -107,7 +107,7 @@ def test_some_sites_and_groups_of_ones_own(tmp_path: Path, url: str) -> None:
 
 
 def test_without_an_address_the_source_is_an_error(tmp_path: Path) -> None:
-    """A file without one, and none in the environment: Ansible says what to set."""
+    """Neither the file nor the environment has one: Ansible's message names both."""
     listed, messages = _inventory(tmp_path)
 
     assert listed["_meta"]["hostvars"] == {}

@@ -39,7 +39,7 @@ def test_an_override_file_is_refused(component: Path, name: str) -> None:
 
 
 def test_an_override_file_that_is_included_is_read(component: Path) -> None:
-    """Whatever its name: compose.yaml itself asks for it."""
+    """Its name does not matter when compose.yaml itself asks for it."""
     (component / "compose.override.yaml").write_text(SERVICES)
     (component / "compose.yaml").write_text("include: [compose.override.yaml]\n" + SERVICES)
 
@@ -106,7 +106,7 @@ def test_variables_that_nothing_uses_are_listed(
 
 
 def test_names_of_variables_are_read_back(tmp_path: Path) -> None:
-    """Whatever their values hold, also lines that look like variables."""
+    """Values may hold anything, also lines that look like variables."""
     path = tmp_path / "shop.env"
     path.write_bytes(env_file({"A": VALUE, "_D9": ""}))
 

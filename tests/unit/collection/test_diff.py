@@ -106,7 +106,7 @@ def test_files_variables_and_images_are_shown(layout: Layout, tmp_path: Path, ch
 
 
 def test_secrets_show_only_that_they_change(layout: Layout, tmp_path: Path) -> None:
-    """Those that the call names, those of the release before, and those that a name tells."""
+    """Secrets of the call, of the release before, and those known by their names."""
     old = {"A": "token-one", "DB_PASSWORD": "first", "DSN_PIN": "1", "URL": "http://token-one@db"}
     new = {"A": "token-two", "DB_PASSWORD": "other", "DSN_PIN": "2", "URL": "http://token-two@db"}
     _installed(layout, old, ["token-one"])
@@ -124,8 +124,8 @@ def test_secrets_show_only_that_they_change(layout: Layout, tmp_path: Path) -> N
         ),
     )
     assert entries["web/compose.yaml"][1] == "image: web:2\ncmd: [redacted]\n"
-    told = json.dumps(answer)
-    assert [text for text in ("token-", "first", "other", "xyz") if text in told] == []
+    shown = json.dumps(answer)
+    assert [text for text in ("token-", "first", "other", "xyz") if text in shown] == []
 
 
 def test_a_diff_is_not_stored_with_the_answer(layout: Layout, tmp_path: Path) -> None:
@@ -178,5 +178,5 @@ def test_a_deletion_shows_what_ran(layout: Layout) -> None:
     ids=["YAML", "list", "quoted", "a reference", "a section", "ordinary"],
 )
 def test_secrets_that_a_package_itself_writes_are_not_shown(line: str, shown: str) -> None:
-    """A name tells them in files too; the line stays, and a reference stays readable."""
+    """They are known by their names; the line stays, and a reference stays readable."""
     assert _diff._without_secrets(f"a: b\n{line}\nc: d\n", []) == f"a: b\n{shown}\nc: d\n"

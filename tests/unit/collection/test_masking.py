@@ -112,7 +112,7 @@ def test_without_a_list_ordinary_values_are_shown(name: str, value: str) -> None
     ids=["address", "connection string", "JSON", "key"],
 )
 def test_without_a_list_a_password_in_a_text_is_found(value: str, found: tuple[str, ...]) -> None:
-    """Whatever the variable's name is; the rest of the text stays readable."""
+    """The variable's name does not matter, and the rest of the text stays readable."""
     assert _masking.secrets_of({"components": [_component(SETTING=value)]}) == found
 
 
@@ -127,7 +127,7 @@ def test_without_a_list_a_password_in_a_text_is_found(value: str, found: tuple[s
     ids=["dotted", "nested", "a list", "Kubernetes' name and value"],
 )
 def test_values_of_charts_are_judged_by_all_names_above(values: dict[str, Any]) -> None:
-    """A chart's values are nested, and any name on the way may tell a secret."""
+    """A chart's values are nested, and any name on the way may mark a secret."""
     assert _masking.secrets_of({"components": [{"values": values}]}) == ("hunter2",)
 
 

@@ -1,4 +1,4 @@
-"""A call without root's rights says so before it does anything else."""
+"""A call without root's rights is refused before it does anything else."""
 
 from __future__ import annotations
 

@@ -25,6 +25,6 @@ def test_a_file_counts_unless_compose_yaml_names_it(name: str) -> None:
 
 
 def test_lint_and_the_node_know_the_same_names() -> None:
-    """What lint lets pass is not refused on a node."""
+    """A component that passes lint is not refused on a node for its files."""
     assert compose_overrides.OVERRIDE_FILES == _compose_files.OVERRIDE_FILES
     assert compose_overrides.OTHER_NAMES == _compose_files.OTHER_NAMES

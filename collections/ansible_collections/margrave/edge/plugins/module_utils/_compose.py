@@ -250,7 +250,7 @@ def read_env_file(path: str) -> dict[str, str]:
     """Return the variables of a file that `env_file` wrote; none where there is no such file."""
     try:
         with open(path, encoding="utf-8", newline="") as file:
-            found = ENV_LINE.findall(file.read())
+            lines = ENV_LINE.findall(file.read())
     except FileNotFoundError:
         return {}
-    return {name: re.sub(r"\\(.)", r"\1", value, flags=re.DOTALL) for name, value in found}
+    return {name: re.sub(r"\\(.)", r"\1", value, flags=re.DOTALL) for name, value in lines}

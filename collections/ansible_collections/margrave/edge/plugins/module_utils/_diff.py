@@ -106,19 +106,19 @@ def entries(
 
     `secrets` are the values that the caller named, also those too short to be masked in a text.
     """
-    found = [_entry("release", _facts(before), _facts(_after(before, answer)))]
+    shown = [_entry("release", _facts(before), _facts(_after(before, answer)))]
     if answer["state"] == "INSTALLED":
         old, new = _sides(call, before["content"], answer)
         kept = [*before["secrets"], *_release.secrets(call.folder)]
         hidden = _masking.ordered([*call.request.secrets, *kept])
         for path in sorted({*old.files, *new.files}):
             texts = [_without_secrets(each.files.get(path, ""), hidden) for each in (old, new)]
-            found.append(_entry(path, texts[0], texts[1]))
+            shown.append(_entry(path, texts[0], texts[1]))
         for component in sorted({*old.settings, *new.settings}):
             sides = [each.settings.get(component, {}) for each in (old, new)]
             lines = _settings(sides[0], sides[1], lambda text: _shown(text, hidden, secrets))
-            found.append(_entry(f"variables of {component}", *lines))
-    return [entry for entry in found if entry["before"] != entry["after"]]
+            shown.append(_entry(f"variables of {component}", *lines))
+    return [entry for entry in shown if entry["before"] != entry["after"]]
 
 
 def _sides(call: Call, old: Content, answer: Mapping[str, Any]) -> tuple[Content, Content]:
@@ -134,14 +134,13 @@ def _sides(call: Call, old: Content, answer: Mapping[str, Any]) -> tuple[Content
 
 
 def _without_secrets(text: str, hidden: Iterable[str]) -> str:
-    """Mask secrets in a file, and what it writes itself under a name that tells a secret."""
+    """Mask secrets in a file, and values that it writes itself under a secret's name."""
     return ASSIGNMENT.sub(_assigned, _masking.masked(text, hidden))
 
 
-def _assigned(found: re.Match) -> str:
-    return found["start"] + (
-        _masking.MASK if _masking.is_secret_name(found["name"]) else found["value"]
-    )
+def _assigned(line: re.Match) -> str:
+    secret = _masking.is_secret_name(line["name"])
+    return line["start"] + (_masking.MASK if secret else line["value"])
 
 
 def _after(before: Mapping[str, Any], answer: Mapping[str, Any]) -> dict:

@@ -149,13 +149,15 @@ def records(layout: Layout) -> dict[str, dict]:
         names = os.listdir(layout.records)
     except FileNotFoundError:
         return {}
-    found = {name: read_json(layout.record(name)) for name in names if not name.endswith(TEMPORARY)}
-    return {name: record for name, record in found.items() if record is not None}
+    stored = {
+        name: read_json(layout.record(name)) for name in names if not name.endswith(TEMPORARY)
+    }
+    return {name: record for name, record in stored.items() if record is not None}
 
 
 def newest(records: Iterable[dict], epoch: int) -> int:
     """Return the highest sequence number of the epoch."""
-    return max((one.get("seq", 0) for one in records if one.get("epoch") == epoch), default=0)
+    return max((each.get("seq", 0) for each in records if each.get("epoch") == epoch), default=0)
 
 
 def let_in(

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Records of deleted deployments: how long a node keeps them, and what it keeps after that."""
+"""Expiry of the records of deleted deployments."""
 
 from __future__ import annotations
 
@@ -53,5 +53,5 @@ def _is_expired(record: dict, epoch: int, newest: int, now: float) -> bool:
         return bool(record["epoch"] < epoch)  # the mark refuses all calls of an earlier epoch
     at = record.get("at")
     if not isinstance(at, int) or at < EARLIEST:
-        return False  # a time that is missing or wrong says nothing of the record's age
+        return False  # a missing or wrong time is no evidence of age
     return now - at > REMEMBERED_SECONDS and newest - record["seq"] >= REMEMBERED_CALLS

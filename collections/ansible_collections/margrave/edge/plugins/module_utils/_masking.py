@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a call says and stores, without the secrets that it carried: an error may quote a value."""
+"""Masking of secrets in answers and stored texts: an error may quote a value."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SECRET_WORD = re.compile(
     r"|.*(passw|passphrase|pwd|secret|token|credential|private)"
     r"|.*((?<!com)(?<!by)pass|keys?)$"
 )
-# Switches beside secrets, such as AUTH_ENABLED; masked, they would be read off from what is left.
+# Switches beside secrets, such as AUTH_ENABLED; masked, the rest of a text would reveal them.
 PLAIN_WORDS = ("", "true", "false", "yes", "no", "on", "off", "none", "null")
 # A password inside a text: in an address, in a connection string, in JSON.
 EMBEDDED = re.compile(

@@ -67,8 +67,8 @@ def main() -> None:
     try:
         require_root()
     except EdgeError as error:
-        found = error.as_dict()
-        module.fail_json(msg=sentence(found), error=found)
+        fields = error.as_dict()
+        module.fail_json(msg=sentence(fields), error=fields)
     module.exit_json(changed=False, **gather())
 
 
