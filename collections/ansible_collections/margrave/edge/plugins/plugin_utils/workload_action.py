@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ansible.errors import AnsibleActionFail
+from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible_collections.margrave.edge.plugins.plugin_utils import arguments_file, packing
 from ansible_collections.margrave.edge.plugins.plugin_utils.direct_call import DirectAction
 from ansible_collections.margrave.edge.plugins.plugin_utils.strays import strays
@@ -55,6 +55,13 @@ class WorkloadAction(DirectAction):
             raise AnsibleActionFail("components: is not a list of mappings (see ansible-doc)")
         return [self._packed(dict(one)) for one in components]
 
+    def _source(self, name: str, src: str) -> str:
+        """Find a component's folder where Ansible looks for files: in the role, then the play."""
+        try:
+            return str(self._find_needle("files", src))
+        except AnsibleError as error:
+            raise AnsibleActionFail(f"components.{name}.src: {error}") from error
+
     @staticmethod
     def _refuse_strays(name: str, files: dict[str, bytes]) -> None:
         """A package that reads what is not its own does not even travel."""
@@ -73,7 +80,7 @@ class WorkloadAction(DirectAction):
                     f"components.{component.get('name')}.src: is missing (give the folder)"
                 )
             return component
-        folder = self._loader.path_dwim(src)
+        folder = self._source(str(component.get("name")), src)
         files = packing.contents(folder)
         self._refuse_strays(str(component.get("name")), files)
         archive = packing.packed(folder, files)
