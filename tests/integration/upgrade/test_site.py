@@ -1,0 +1,188 @@
+"""A whole site after an upgrade: its controller, its runner and its nodes start as they were."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab import Lab
+from runner.nodes import scripts
+from runner.nodes.keys import public_line
+from tests.support import fixture_sets
+from tests.support.controller_process import CLI, ControllerProcess
+from tests.support.fixture_sets import FixtureSet
+from tests.support.registry import FakeRegistry
+from tests.support.restored_node import RestoredNode
+from tests.support.runner_process import RunnerProcess, free_port
+from tests.support.shop import Shop
+from tests.support.waiting import eventually
+
+pytestmark = [pytest.mark.lab, pytest.mark.full]
+
+
+class RestoredRunner(RunnerProcess):
+    """`margrave runner serve` on the folder of an earlier version."""
+
+    def __init__(self, kept: FixtureSet, site: str, base: Path, controller: str) -> None:
+        self.port = free_port()
+        remote = f"{controller}/git/deployments.git"
+        self.base = kept.restore_runner(site, base, remote, controller, self.port)
+        self.site = site
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.config = self.base / "margrave.toml"
+        self.state = self.base / "state"
+        self.process = None
+
+    def admit(self, lab: Lab, node: str) -> None:
+        """Give the node the runner's key, and the runner the node's address and host key."""
+        key = public_line(self.state / "ssh/id_ed25519")
+        lab.ssh(node, scripts.prepare("margrave", key))
+        line = lab.ssh(node, "cat /etc/ssh/ssh_host_ed25519_key.pub").stdout
+        values = (lab.node(node).address, " ".join(line.split()[:2]), node)
+        with closing(sqlite3.connect(self.state / "runner.db")) as connection:
+            connection.execute("UPDATE nodes SET address = ?, host_key = ? WHERE name = ?", values)
+            connection.commit()
+
+    def operations(self) -> list[str]:
+        """Return the ids of all operations, in their order."""
+        return [str(one) for (one,) in self._rows("select id from operations order by epoch, seq")]
+
+
+@dataclass
+class RestoredSite:
+    """The processes and nodes of a site."""
+
+    controller: ControllerProcess
+    runner: RestoredRunner
+    nodes: list[RestoredNode]
+
+    def lives(self) -> list[dict[str, tuple[str, str]]]:
+        """Return id and start time of each container on each node."""
+        return [node.lives() for node in self.nodes]
+
+    def wait_for_a_look(self) -> None:
+        """Return when the runner inspected each node, and then decided what to do."""
+        begun = datetime.now(UTC)
+
+        def looked() -> bool:
+            status = self.runner.status()
+            seen = [datetime.fromisoformat(one["last_seen"]) for one in status["nodes"]]
+            ticked = datetime.fromisoformat(status["last_tick"])
+            assert status["git"]["state"] not in ("waiting", "stalled"), status["git"]
+            return begun < min(seen) and max(seen) < ticked
+
+        eventually(looked, 120, "the runner inspected its nodes", 0.2)
+
+    def items(self, path: str) -> list[Any]:
+        """Return a list of the API."""
+        with self.controller.api as api:
+            found: list[Any] = api.get(path, params={"limit": "200"}).json()["items"]
+        return found
+
+
+@pytest.fixture(params=["harbor", "depot"])
+def site(
+    request: pytest.FixtureRequest, kept: FixtureSet, lab: Lab, tmp_path: Path
+) -> Iterator[RestoredSite]:
+    """A site of the set, upgraded and started."""
+    if request.param == "depot":
+        request.getfixturevalue("docker_node")
+    controller = _controller(kept, lab, tmp_path)
+    runner = RestoredRunner(kept, request.param, tmp_path, controller.url)
+    nodes = [
+        RestoredNode(
+            kept, Shop(lab, tmp_path, {}, node=name, engine=about["engine"]), tmp_path / name
+        )
+        for name, about in kept.nodes(request.param).items()
+    ]
+    try:
+        for node in nodes:
+            node.restore()
+            runner.admit(lab, node.name)
+        controller.start()
+        yield RestoredSite(controller, runner, nodes)
+    finally:
+        runner.kill(signal.SIGTERM)
+        controller.stop()
+        for node in nodes:
+            node.shop.clean()
+
+
+def _controller(kept: FixtureSet, lab: Lab, base: Path) -> ControllerProcess:
+    port, known = free_port(), kept.json("sqlite/credentials.json")
+    home = kept.restore_controller("sqlite", base, port)
+    fixture_sets.move_sources(f"sqlite:///{home / 'state/margrave.db'}", base)
+    words = [str(CLI), "controller", "migrate", "--config", str(home / "margrave.toml")]
+    subprocess.run(words, check=True, env={**os.environ})
+    registry = {"host": fixture_sets.REGISTRY, "address": lab.registry_address, "insecure": True}
+    return ControllerProcess(
+        folder=home,
+        url=f"http://127.0.0.1:{port}",
+        user=known["user"],
+        password=known["password"],
+        token=known["tokens"]["admin"],
+        registry=FakeRegistry(),  # not started: the lab has a real one
+        settings={"MARGRAVE_REGISTRIES__JSON": json.dumps([registry]), **fixture_sets.KEEP_HISTORY},
+    )
+
+
+def test_nothing_is_deployed_again_and_the_next_change_works(site: RestoredSite) -> None:
+    """No operation begins and no container restarts; a new greeting then reaches each node."""
+    lives, operations = site.lives(), site.runner.operations()
+    commit = fixture_sets.git(
+        site.controller.folder / "state/git/deployments.git", "rev-parse", "main"
+    )
+
+    site.runner.start()
+    site.wait_for_a_look()
+    site.wait_for_a_look()
+
+    assert site.runner.operations() == operations
+    assert site.lives() == lives
+    (shown,) = [one for one in site.items("/sites") if one["name"] == site.runner.site]
+    assert (shown["freshness"], shown["halted"]) == ("fresh", None), shown
+    (shop,) = [
+        one
+        for one in site.items("/deployments")
+        if (one["name"], one["site"]) == ("storefront", site.runner.site)
+    ]
+    with site.controller.api as api:
+        asked = {"version": "1.0.0", "parameters": {"greeting": "upgraded"}}
+        api.patch(f"/deployments/{shop['id']}", json=asked).raise_for_status()
+    site.runner.hint()
+
+    def updated() -> bool:
+        found = site.items(f"/deployments/{shop['id']}/placements")
+        with site.controller.api as api:
+            wanted = api.get(f"/deployments/{shop['id']}").json()["revision"]
+        assert {(one["revision"], one["outcome"]) for one in found} == {(wanted, "succeeded")}, (
+            found
+        )
+        return True
+
+    eventually(updated, 120, "the update arrived", 0.5)
+    assert (
+        fixture_sets.git(
+            site.controller.folder / "state/git/deployments.git",
+            "rev-list",
+            "--count",
+            f"{commit}..main",
+        )
+        == "1"
+    )
+    for before, node in zip(lives, site.nodes, strict=True):
+        after = node.lives()
+        changed = {name.split("-")[-2] for name in after if after[name] != before[name]}
+        assert changed == {"web"}
+        assert [one["drift"] for one in node.workloads()] == [[], []]
