@@ -100,8 +100,8 @@ class FixtureSet:
 
     def nodes(self, site: str) -> dict[str, Any]:
         """Return what is known of the nodes of a site, by name."""
-        found = {path.stem: json.loads(path.read_text()) for path in self._node_files()}
-        return {name: node for name, node in found.items() if node["site"] == site}
+        about = {path.stem: json.loads(path.read_text()) for path in self._node_files()}
+        return {name: node for name, node in about.items() if node["site"] == site}
 
     def _node_files(self) -> list[Path]:
         return sorted((self.folder / "nodes").glob("*.json"))
@@ -139,9 +139,11 @@ def move_sources(database_url: str, base: Path) -> None:
 
 def git(folder: Path, *words: str) -> str:
     """Run Git in a folder; return what it prints."""
-    done = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"git {' '.join(words)}: {done.stderr}"
-    return done.stdout.strip()
+    process = subprocess.run(
+        ["git", *words], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert process.returncode == 0, f"git {' '.join(words)}: {process.stderr}"
+    return process.stdout.strip()
 
 
 def _unpack(archive: Path, target: Path) -> None:

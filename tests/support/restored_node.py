@@ -28,7 +28,7 @@ REPLACES: Final = "com.docker.compose.replace"  # the id of the container that w
 class RestoredNode:
     """A lab node as the runner of a set left it."""
 
-    kept: FixtureSet
+    fixture_set: FixtureSet
     shop: Shop
     base: Path
     name: str = field(init=False)
@@ -37,14 +37,14 @@ class RestoredNode:
 
     def __post_init__(self) -> None:
         self.name = self.shop.node
-        self.about = self.kept.json(f"nodes/{self.name}.json")
-        self.runner = self.kept.restore_runner(self.about["site"], self.base, "nowhere")
+        self.about = self.fixture_set.json(f"nodes/{self.name}.json")
+        self.runner = self.fixture_set.restore_runner(self.about["site"], self.base, "nowhere")
         self._seq = int(self.about["fence"]["seq"])
 
     def restore(self) -> None:
         """Unpack /var/lib/margrave and make the containers as the old version made them."""
         self.shop.clean()
-        archive = (self.kept.folder / f"nodes/{self.name}.tar.gz").read_bytes()
+        archive = (self.fixture_set.folder / f"nodes/{self.name}.tar.gz").read_bytes()
         words = [*self.shop.lab.ssh_command(self.name), f"tar -C {PLACE} -xzpf -"]
         subprocess.run(words, input=archive, check=True, capture_output=True)
         for release in self._releases():
@@ -53,23 +53,28 @@ class RestoredNode:
 
     def workloads(self) -> list[dict[str, Any]]:
         """Return what workload_info returns of the deployments."""
-        found: list[dict[str, Any]] = self.shop.one(Step("workload_info", {}))["workloads"]
-        return found
+        workloads: list[dict[str, Any]] = self.shop.one(Step("workload_info", {}))["workloads"]
+        return workloads
 
     def containers(self) -> list[dict[str, Any]]:
         """Return the containers in the form in which a set keeps them."""
-        return comparable(container(one) for one in inspected(self.shop))
+        return comparable(container(inspection) for inspection in inspected(self.shop))
 
     def lives(self) -> dict[str, tuple[str, str]]:
         """Return id and start time of each container by its name."""
         return {
-            str(one["Name"]).removeprefix("/"): (one["Id"], one["State"]["StartedAt"])
-            for one in inspected(self.shop)
+            str(inspection["Name"]).removeprefix("/"): (
+                inspection["Id"],
+                inspection["State"]["StartedAt"],
+            )
+            for inspection in inspected(self.shop)
         }
 
     def last_call(self, name: str) -> dict[str, Any]:
         """Return the arguments with which the old runner made the current release of `name`."""
-        (release,) = (one["release"] for one in self.about["workloads"] if one["name"] == name)
+        (release,) = (
+            workload["release"] for workload in self.about["workloads"] if workload["name"] == name
+        )
         query = (
             "select arguments from operations where node = ? and release = ?"
             " and state = 'succeeded' order by seq desc limit 1"
@@ -85,12 +90,14 @@ class RestoredNode:
     def fence(self) -> dict[str, Any]:
         """Return the fence of the runner's next call."""
         self._seq += 1
-        known = self.about["fence"]
-        return self.shop.fence(self._seq, known["epoch"], known["runner"])
+        fence = self.about["fence"]
+        return self.shop.fence(self._seq, fence["epoch"], fence["runner"])
 
     def missing_sources(self) -> list[str]:
         """Return the bind mount sources that are not on the node."""
-        sources = [mount["source"] for one in self.containers() for mount in one["mounts"]]
+        sources = [
+            mount["source"] for container in self.containers() for mount in container["mounts"]
+        ]
         test = "; ".join(f"[ -e {source} ] || echo {source}" for source in sources)
         return self.shop.ssh(test).split()
 
@@ -101,8 +108,8 @@ class RestoredNode:
 
     def _with_secrets(self, value: dict[str, Any]) -> dict[str, Any]:
         return {
-            key: self._secret(one) if str(one).startswith("secret://") else one
-            for key, one in value.items()
+            key: self._secret(item) if str(item).startswith("secret://") else item
+            for key, item in value.items()
         }
 
     def _secret(self, reference: str) -> str:
@@ -114,8 +121,8 @@ class RestoredNode:
 
         A service that no update changed keeps the container of the release that came first.
         """
-        with tarfile.open(self.kept.folder / f"nodes/{self.name}.tar.gz") as tar:
-            links = {one.name: one.linkname for one in tar if one.issym()}
+        with tarfile.open(self.fixture_set.folder / f"nodes/{self.name}.tar.gz") as tar:
+            links = {member.name: member.linkname for member in tar if member.issym()}
         for workload in self.about["workloads"]:
             deployment = workload["deployment"]
             folder = f"{PLACE}/deployments/{deployment}"
@@ -125,11 +132,10 @@ class RestoredNode:
 
     def _first_release(self, deployment: str) -> str:
         """Return the release whose containers were never replaced."""
-        labels = [one["labels"] for one in self.about["containers"]]
         return next(
-            str(PurePosixPath(one[MODEL]).parent)
-            for one in labels
-            if one["margrave.deployment"] == deployment and REPLACES not in one
+            str(PurePosixPath(labels[MODEL]).parent)
+            for labels in (container["labels"] for container in self.about["containers"])
+            if labels["margrave.deployment"] == deployment and REPLACES not in labels
         )
 
     def _start(self, release: str) -> None:
@@ -147,35 +153,37 @@ class RestoredNode:
             )
 
     def _healthy(self) -> bool:
-        states = [one["State"] for one in inspected(self.shop)]
+        states = [inspection["State"] for inspection in inspected(self.shop)]
         healths = [(state.get("Health") or {}).get("Status") or "healthy" for state in states]
-        return bool(states) and all(one == "healthy" for one in healths)
+        return bool(states) and all(health == "healthy" for health in healths)
 
 
 def inspected(shop: Shop) -> Sequence[Mapping[str, Any]]:
     """Return what the engine knows of each container of a deployment, sorted by name."""
     listed = f"{shop.engine} ps -aq --filter label=margrave.deployment"
-    found: Sequence[Mapping[str, Any]] = json.loads(shop.ssh(f"{shop.engine} inspect $({listed})"))
-    return sorted(found, key=lambda one: str(one["Name"]))
+    inspections: Sequence[Mapping[str, Any]] = json.loads(
+        shop.ssh(f"{shop.engine} inspect $({listed})")
+    )
+    return sorted(inspections, key=lambda inspection: str(inspection["Name"]))
 
 
 def container(inspected: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a set keeps of a container: what stays when it is made again."""
     mounts = [
-        {"destination": one["Destination"], "source": one["Source"], "writable": one["RW"]}
-        for one in inspected["Mounts"]
+        {"destination": mount["Destination"], "source": mount["Source"], "writable": mount["RW"]}
+        for mount in inspected["Mounts"]
     ]
     return {
         "name": str(inspected["Name"]).removeprefix("/"),
         "image": inspected["Config"]["Image"],
         "labels": inspected["Config"]["Labels"],
-        "mounts": sorted(mounts, key=lambda one: str(one["destination"])),
+        "mounts": sorted(mounts, key=lambda mount: str(mount["destination"])),
     }
 
 
 def comparable(containers: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the containers without the ids of those that they replaced."""
     return [
-        {**one, "labels": {**one["labels"], REPLACES: REPLACES in one["labels"]}}
-        for one in containers
+        {**about, "labels": {**about["labels"], REPLACES: REPLACES in about["labels"]}}
+        for about in containers
     ]

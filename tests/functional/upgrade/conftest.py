@@ -18,7 +18,7 @@ def postgresql_server() -> Iterator[postgres.Postgres]:
 
 
 @pytest.fixture(params=fixture_sets.sets(), ids=fixture_sets.names())
-def kept(request: pytest.FixtureRequest) -> FixtureSet:
+def fixture_set(request: pytest.FixtureRequest) -> FixtureSet:
     """Each kept set in turn."""
-    found: FixtureSet = request.param
-    return found
+    fixture_set: FixtureSet = request.param
+    return fixture_set

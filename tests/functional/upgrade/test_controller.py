@@ -38,7 +38,7 @@ PROCESSES = ["sqlite", pytest.param("postgresql", marks=pytest.mark.full)]
 class Restored:
     """A restored controller that is not running yet."""
 
-    kept: FixtureSet
+    fixture_set: FixtureSet
     kind: str
     home: Path
     port: int
@@ -50,7 +50,7 @@ class Restored:
 
     @property
     def credentials(self) -> Any:
-        return self.kept.json(f"{self.kind}/credentials.json")
+        return self.fixture_set.json(f"{self.kind}/credentials.json")
 
     def branches(self) -> str:
         """Return each branch of the deployments repository with its commit."""
@@ -63,22 +63,22 @@ class Restored:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def restored(
-    request: pytest.FixtureRequest, kept: FixtureSet, tmp_path: Path
+    request: pytest.FixtureRequest, fixture_set: FixtureSet, tmp_path: Path
 ) -> Iterator[Restored]:
     """The controller of a set in a folder of this test, with its database in place."""
     kind, port = request.param, free_port()
     registry = FakeRegistry().start()
-    known = {"host": fixture_sets.REGISTRY, "address": registry.address, "insecure": True}
+    login = {"host": fixture_sets.REGISTRY, "address": registry.address, "insecure": True}
     database = None
     if kind == "postgresql":
         server = request.getfixturevalue("postgresql_server")
         database = server.create()
-        server.load((kept.folder / "postgresql/database.sql").read_text(), database)
-    home = kept.restore_controller(kind, tmp_path, port, database)
-    environment = {"MARGRAVE_REGISTRIES__JSON": json.dumps([known])}
-    made = Restored(kept, kind, home, port, environment)
-    fixture_sets.move_sources(made.load().database_url, tmp_path)
-    yield made
+        server.load((fixture_set.folder / "postgresql/database.sql").read_text(), database)
+    home = fixture_set.restore_controller(kind, tmp_path, port, database)
+    environment = {"MARGRAVE_REGISTRIES__JSON": json.dumps([login])}
+    controller = Restored(fixture_set, kind, home, port, environment)
+    fixture_sets.move_sources(controller.load().database_url, tmp_path)
+    yield controller
     registry.stop()
 
 
@@ -89,11 +89,11 @@ def parts(restored: Restored) -> Iterator[Parts]:
     store = Store(loaded.database_url)
     store.migrate()
     store.close()
-    made = assemble(loaded, Clock(restored.kept.made_at + timedelta(hours=1)))
-    made.repository.prepare()
-    yield made
-    made.broker.stop()
-    made.store.close()
+    upgraded = assemble(loaded, Clock(restored.fixture_set.made_at + timedelta(hours=1)))
+    upgraded.repository.prepare()
+    yield upgraded
+    upgraded.broker.stop()
+    upgraded.store.close()
 
 
 @pytest.fixture
@@ -108,7 +108,7 @@ def admin(restored: Restored, client: FlaskClient) -> Api:
 
 def test_everything_is_shown_as_before(restored: Restored, admin: Api) -> None:
     """Deployments, history, requests, sites, people and audit keep each value."""
-    before = restored.kept.json(f"{restored.kind}/api.json")
+    before = restored.fixture_set.json(f"{restored.kind}/api.json")
 
     shown = json.dumps({path: _pages(admin, path) for path in before})
     after = json.loads(shown.replace(str(restored.home.parent), fixture_sets.BASE))
@@ -116,7 +116,7 @@ def test_everything_is_shown_as_before(restored: Restored, admin: Api) -> None:
     empty = {path for path, items in before.items() if not items}
     assert not any(path.count("/") == 1 for path in empty), "a set without content proves nothing"
     for path, items in before.items():
-        assert _comparable(items, after[path]) == [_stable(one) for one in items], path
+        assert _comparable(items, after[path]) == [_stable(item) for item in items], path
     assert admin.get("/audit/verify").json["broken_at"] is None
 
 
@@ -135,9 +135,9 @@ def _pages(admin: Api, path: str) -> list[Any]:
 def _stable(value: Any) -> Any:
     """Return a value without what changes by itself."""
     if isinstance(value, list):
-        return [_stable(one) for one in value]
+        return [_stable(item) for item in value]
     if isinstance(value, dict):
-        return {key: _stable(one) for key, one in value.items() if key not in CHANGING}
+        return {key: _stable(item) for key, item in value.items() if key not in CHANGING}
     return value
 
 
@@ -147,8 +147,8 @@ def _comparable(before: Any, after: Any) -> Any:
         return [_comparable(*pair) for pair in zip(before, after, strict=True)]
     if isinstance(before, dict) and isinstance(after, dict):
         return {
-            key: _comparable(one, after.get(key))
-            for key, one in before.items()
+            key: _comparable(item, after.get(key))
+            for key, item in before.items()
             if key not in CHANGING
         }
     return _stable(after)
@@ -156,10 +156,10 @@ def _comparable(before: Any, after: Any) -> Any:
 
 def test_people_and_tokens_are_still_known(restored: Restored, client: FlaskClient) -> None:
     """Tokens keep their roles and sites, revoked and expired ones stay so, and passwords hold."""
-    known = restored.credentials
+    credentials = restored.credentials
     sites = {
         name: _sites(client, token)
-        for name, token in known["tokens"].items()
+        for name, token in credentials["tokens"].items()
         if name not in ("expired", "revoked")
     }
 
@@ -170,11 +170,11 @@ def test_people_and_tokens_are_still_known(restored: Restored, client: FlaskClie
         "operator-of-shops": {"harbor", "pier"},
     }
     for name in ("expired", "revoked"):
-        assert Api(client, known["tokens"][name]).get("/sites").status_code == 401, name
-    for site, token in known["site_tokens"].items():
+        assert Api(client, credentials["tokens"][name]).get("/sites").status_code == 401, name
+    for site, token in credentials["site_tokens"].items():
         assert Api(client, token).get(f"/sites/{site}").status_code == 200
     for user, password, code in (
-        (known["user"], known["password"], 201),
+        (credentials["user"], credentials["password"], 201),
         ("ada", "correct horse battery", 201),
         ("ada", "another password", 401),
         ("otto", "correct horse battery", 401),
@@ -184,7 +184,7 @@ def test_people_and_tokens_are_still_known(restored: Restored, client: FlaskClie
 
 
 def _sites(client: FlaskClient, token: str) -> set[str]:
-    return {one["name"] for one in Api(client, token).get("/sites").json["items"]}
+    return {site["name"] for site in Api(client, token).get("/sites").json["items"]}
 
 
 def test_nothing_is_published_until_somebody_asks(
@@ -201,12 +201,12 @@ def test_nothing_is_published_until_somebody_asks(
 
     (shop,) = admin.get("/deployments?name=storefront&site=depot").json["items"]
     old = parts.repository.head()
-    asked = {"version": "1.0.0", "parameters": {"greeting": "upgraded"}}
-    made = admin.patch(f"/deployments/{shop['id']}", json=asked)
-    assert made.status_code == 202, made.text
+    change = {"version": "1.0.0", "parameters": {"greeting": "upgraded"}}
+    answer = admin.patch(f"/deployments/{shop['id']}", json=change)
+    assert answer.status_code == 202, answer.text
     parts.publisher.publish_all()
 
-    request = admin.get(f"/requests/{made.json['id']}").json
+    request = admin.get(f"/requests/{answer.json['id']}").json
     assert (request["state"], request["commit"]) == ("published", parts.repository.head())
     count = fixture_sets.git(restored.repository, "rev-list", "--count", f"{old}..main")
     assert count == "1"
@@ -229,8 +229,10 @@ def test_the_process_starts_and_serves(restored: Restored) -> None:
         eventually(_ready(url), 120, "the controller is ready", pause=0.1)
         headers = {"Authorization": f"Bearer {restored.credentials['tokens']['admin']}"}
         shown = httpx.get(f"{url}/api/v1/deployments", headers=headers).json()["items"]
-        known = restored.kept.json(f"{restored.kind}/api.json")["/deployments"]
-        assert {one["id"] for one in shown} == {one["id"] for one in known}
+        before_upgrade = restored.fixture_set.json(f"{restored.kind}/api.json")["/deployments"]
+        assert {deployment["id"] for deployment in shown} == {
+            deployment["id"] for deployment in before_upgrade
+        }
         token = restored.credentials["site_tokens"]["harbor"]
         remote = f"http://harbor:{token}@127.0.0.1:{restored.port}/git/deployments.git"
         heads = fixture_sets.git(restored.home, "ls-remote", remote, "refs/heads/main")
@@ -251,30 +253,35 @@ def _ready(url: str) -> Callable[[], bool]:
     return ready
 
 
-def test_a_backup_of_an_earlier_version_is_restored(kept: FixtureSet, tmp_path: Path) -> None:
+def test_a_backup_of_an_earlier_version_is_restored(
+    fixture_set: FixtureSet, tmp_path: Path
+) -> None:
     """`controller restore` takes the old file: database, repository and signing key are there."""
     home = tmp_path / "controller"
     home.mkdir()
     config = home / "margrave.toml"
     config.write_text('[state]\ndir = "state"\n[git]\nsigning_key = "state/keys/signing"\n')
-    backup = str(kept.folder / "sqlite/backup.tar.gz")
+    backup = str(fixture_set.folder / "sqlite/backup.tar.gz")
     words = [str(MARGRAVE), "controller", "restore", backup, "--yes", "--config", str(config)]
 
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    process = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
 
-    assert done.returncode == 0, done.stderr
-    assert "have to accept" not in done.stdout
+    assert process.returncode == 0, process.stderr
+    assert "have to accept" not in process.stdout
     assert (home / "state/keys/signing").is_file()
-    made = assemble(settings.load(config, {}), Clock(kept.made_at + timedelta(hours=1)))
+    upgraded = assemble(settings.load(config, {}), Clock(fixture_set.made_at + timedelta(hours=1)))
     admin = Api(
-        create_app(made).test_client(), kept.json("sqlite/credentials.json")["tokens"]["admin"]
+        create_app(upgraded).test_client(),
+        fixture_set.json("sqlite/credentials.json")["tokens"]["admin"],
     )
-    known = kept.json("sqlite/api.json")["/deployments"]
+    before_upgrade = fixture_set.json("sqlite/api.json")["/deployments"]
     shown = admin.get("/deployments").json["items"]
-    assert [one["id"] for one in shown] == [one["id"] for one in known]
+    assert [deployment["id"] for deployment in shown] == [
+        deployment["id"] for deployment in before_upgrade
+    ]
     bundle = fixture_sets.git(
-        tmp_path, "bundle", "list-heads", str(kept.folder / "sqlite/deployments.bundle")
+        tmp_path, "bundle", "list-heads", str(fixture_set.folder / "sqlite/deployments.bundle")
     )
-    assert str(made.repository.head()) in bundle
-    made.broker.stop()
-    made.store.close()
+    assert str(upgraded.repository.head()) in bundle
+    upgraded.broker.stop()
+    upgraded.store.close()

@@ -25,7 +25,7 @@ OUTBOX_LIMIT = 10_000
 class RestoredSite:
     """A site whose runner was upgraded, and whose nodes run what they ran before."""
 
-    kept: FixtureSet
+    fixture_set: FixtureSet
     name: str
     home: Path
     remote: Path
@@ -34,13 +34,13 @@ class RestoredSite:
     runner: Runner = field(init=False)
 
     def __post_init__(self) -> None:
-        nodes = self.kept.nodes(self.name)
+        nodes = self.fixture_set.nodes(self.name)
         self.executor = FakeExecutor(*nodes)
         self.executor.now = lambda: self.now
         for name, node in nodes.items():
             _fill(self.executor.nodes[name], node)
             self.executor.volumes |= {
-                one["deployment"] for one in node["workloads"] if one["volumes"]
+                workload["deployment"] for workload in node["workloads"] if workload["volumes"]
             }
         loaded = settings.load(self.home / "margrave.toml", {})
         self.runner = build(loaded, self.executor, lambda: self.now)
@@ -54,7 +54,10 @@ class RestoredSite:
     def placements(self) -> dict[tuple[str, str], Placement]:
         """Return the newest placements by deployment and node."""
         with self.runner.ground.store.read() as tx:
-            return {(one.deployment, one.node): one for one in placements.newest(tx)}
+            return {
+                (placement.deployment, placement.node): placement
+                for placement in placements.newest(tx)
+            }
 
     def transitions(self) -> list[dict[str, Any]]:
         """Return the transitions that the controller has not acknowledged."""
@@ -76,27 +79,27 @@ class RestoredSite:
         fixture_sets.git(clone, "push", "--quiet", "origin", "HEAD")
 
 
-def _fill(node: FakeNode, known: dict[str, Any]) -> None:
+def _fill(node: FakeNode, about: dict[str, Any]) -> None:
     """Let a pretended node say what the real one said."""
-    fence = known["fence"]
+    fence = about["fence"]
     node.runner, node.epoch = fence["runner"], fence["epoch"]
-    for one in known["workloads"]:
+    for workload in about["workloads"]:
         names = ("release", "revision", "version")
-        node.running[one["deployment"]] = {name: one[name] for name in names}
-        node.fences[one["deployment"]] = ((fence["epoch"], fence["seq"]), {})
+        node.running[workload["deployment"]] = {name: workload[name] for name in names}
+        node.fences[workload["deployment"]] = ((fence["epoch"], fence["seq"]), {})
 
 
 @pytest.fixture(params=["harbor", "depot"])
 def site(
-    request: pytest.FixtureRequest, kept: FixtureSet, tmp_path: Path
+    request: pytest.FixtureRequest, fixture_set: FixtureSet, tmp_path: Path
 ) -> Iterator[RestoredSite]:
     """Each site of a set, an hour after its runner was stopped."""
-    remote = kept.restore_repository("sqlite", tmp_path / "deployments.git")
-    home = kept.restore_runner(request.param, tmp_path, str(remote))
-    now = kept.made_at + timedelta(hours=1)
-    made = RestoredSite(kept, request.param, home, remote, now)
-    yield made
-    made.runner.close()
+    remote = fixture_set.restore_repository("sqlite", tmp_path / "deployments.git")
+    home = fixture_set.restore_runner(request.param, tmp_path, str(remote))
+    now = fixture_set.made_at + timedelta(hours=1)
+    restored = RestoredSite(fixture_set, request.param, home, remote, now)
+    yield restored
+    restored.runner.close()
 
 
 def test_an_upgraded_runner_changes_nothing(site: RestoredSite) -> None:
@@ -113,18 +116,18 @@ def test_an_upgraded_runner_changes_nothing(site: RestoredSite) -> None:
     assert _comparable(site.placements()) == _comparable(before)
 
 
-def _comparable(found: dict[tuple[str, str], Placement]) -> dict[tuple[str, str], Any]:
+def _comparable(by_node: dict[tuple[str, str], Placement]) -> dict[tuple[str, str], Any]:
     return {
         key: (
-            one.state,
-            one.outcome,
-            one.release,
-            one.revision,
-            one.version,
-            one.attempt,
-            one.health,
+            placement.state,
+            placement.outcome,
+            placement.release,
+            placement.revision,
+            placement.version,
+            placement.attempt,
+            placement.health,
         )
-        for key, one in found.items()
+        for key, placement in by_node.items()
     }
 
 
@@ -134,7 +137,11 @@ def test_the_next_change_reaches_only_what_it_is_for(site: RestoredSite) -> None
     site.change("storefront", "upgraded")
     site.settle()
 
-    shop = {one.deployment for one in site.placements().values() if one.name == "storefront"}
+    shop = {
+        placement.deployment
+        for placement in site.placements().values()
+        if placement.name == "storefront"
+    }
     assert {call.arguments["deployment"] for call in site.executor.calls} == shop
     reached = {call.node.name for call in site.executor.calls}
     assert reached == set(site.executor.nodes)
@@ -148,5 +155,9 @@ def test_another_secret_is_an_update(site: RestoredSite) -> None:
     secret.write_text("another one\n")
     site.settle()
 
-    ledger = {one.deployment for one in site.placements().values() if one.name == "ledger"}
+    ledger = {
+        placement.deployment
+        for placement in site.placements().values()
+        if placement.name == "ledger"
+    }
     assert {call.arguments["deployment"] for call in site.executor.calls} == ledger

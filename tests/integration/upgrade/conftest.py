@@ -24,16 +24,16 @@ def lab(lab: Lab) -> Lab:
 
 
 @pytest.fixture(scope="module", params=fixture_sets.sets(), ids=fixture_sets.names())
-def kept(request: pytest.FixtureRequest) -> FixtureSet:
+def fixture_set(request: pytest.FixtureRequest) -> FixtureSet:
     """Each kept set in turn."""
-    found: FixtureSet = request.param
-    return found
+    fixture_set: FixtureSet = request.param
+    return fixture_set
 
 
 @pytest.fixture(scope="module", params=ENGINES)
 def node(
     request: pytest.FixtureRequest,
-    kept: FixtureSet,
+    fixture_set: FixtureSet,
     lab: Lab,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[RestoredNode]:
@@ -43,9 +43,9 @@ def node(
         request.getfixturevalue("docker_node")
     base: Path = tmp_path_factory.mktemp("node")
     shop = Shop(lab, base, {}, node=NODES[engine], engine=engine)
-    made = RestoredNode(kept, shop, base)
+    restored = RestoredNode(fixture_set, shop, base)
     try:
-        made.restore()
-        yield made
+        restored.restore()
+        yield restored
     finally:
         shop.clean()

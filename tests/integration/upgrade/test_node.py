@@ -29,7 +29,7 @@ def test_what_runs_is_known_and_healthy(node: RestoredNode) -> None:
     """Releases, versions and volumes are returned as before: healthy, and without drift."""
     workloads = node.workloads()
 
-    assert {one["name"] for one in workloads} == set(NAMES)
+    assert {workload["name"] for workload in workloads} == set(NAMES)
     for before, after in zip(node.about["workloads"], workloads, strict=True):
         assert {key: after[key] for key in before} == before
 
@@ -91,7 +91,7 @@ def test_an_unchanged_service_keeps_its_container_and_its_files(node: RestoredNo
 def test_the_first_update_of_an_application_with_files(node: RestoredNode) -> None:
     """Every container gets the files of the new release, and after a rollback those of the old."""
     call = node.last_call("ledger")
-    old = {one["name"]: one["version"] for one in node.workloads()}["ledger"]
+    old = {workload["name"]: workload["version"] for workload in node.workloads()}["ledger"]
     (component,) = call["components"]
     folder = fixture_sets.PACKAGES / "ledger/1.2.0/compose"
     component = {**component, "src": str(folder), "digest": None}
@@ -129,18 +129,20 @@ def _changed(before: dict[str, tuple[str, str]], after: dict[str, tuple[str, str
 
 def _rules(node: RestoredNode) -> set[str]:
     """Return the rules that the ledger's containers see."""
-    seen = {
+    rules = {
         name: node.read(name, f"/etc/{kind}/rules.conf").strip()
         for name in node.lives()
         for service, kind in (("book", "ledger"), ("clerk", "clerk"))
         if f"-{service}-" in name
     }
-    assert len(seen) == 2, seen
-    return set(seen.values())
+    assert len(rules) == 2, rules
+    return set(rules.values())
 
 
 def _assert_sound(node: RestoredNode) -> None:
     """Everything is healthy without drift, and every mount has its source."""
     assert node.missing_sources() == []
-    found = sorted((one["name"], one["health"], one["drift"]) for one in node.workloads())
-    assert found == [(name, "healthy", []) for name in NAMES]
+    health = sorted(
+        (workload["name"], workload["health"], workload["drift"]) for workload in node.workloads()
+    )
+    assert health == [(name, "healthy", []) for name in NAMES]

@@ -34,10 +34,10 @@ pytestmark = [pytest.mark.lab, pytest.mark.full]
 class RestoredRunner(RunnerProcess):
     """`margrave runner serve` on the folder of an earlier version."""
 
-    def __init__(self, kept: FixtureSet, site: str, base: Path, controller: str) -> None:
+    def __init__(self, fixture_set: FixtureSet, site: str, base: Path, controller: str) -> None:
         self.port = free_port()
         remote = f"{controller}/git/deployments.git"
-        self.base = kept.restore_runner(site, base, remote, controller, self.port)
+        self.base = fixture_set.restore_runner(site, base, remote, controller, self.port)
         self.site = site
         self.url = f"http://127.0.0.1:{self.port}"
         self.config = self.base / "margrave.toml"
@@ -56,7 +56,10 @@ class RestoredRunner(RunnerProcess):
 
     def operations(self) -> list[str]:
         """Return the ids of all operations, in their order."""
-        return [str(one) for (one,) in self._rows("select id from operations order by epoch, seq")]
+        return [
+            str(operation)
+            for (operation,) in self._rows("select id from operations order by epoch, seq")
+        ]
 
 
 @dataclass
@@ -77,34 +80,34 @@ class RestoredSite:
 
         def looked() -> bool:
             status = self.runner.status()
-            seen = [datetime.fromisoformat(one["last_seen"]) for one in status["nodes"]]
+            last_seen = [datetime.fromisoformat(node["last_seen"]) for node in status["nodes"]]
             ticked = datetime.fromisoformat(status["last_tick"])
             assert status["git"]["state"] not in ("waiting", "stalled"), status["git"]
-            return begun < min(seen) and max(seen) < ticked
+            return begun < min(last_seen) and max(last_seen) < ticked
 
         eventually(looked, 120, "the runner inspected its nodes", 0.2)
 
     def items(self, path: str) -> list[Any]:
         """Return a list of the API."""
         with self.controller.api as api:
-            found: list[Any] = api.get(path, params={"limit": "200"}).json()["items"]
-        return found
+            items: list[Any] = api.get(path, params={"limit": "200"}).json()["items"]
+        return items
 
 
 @pytest.fixture(params=["harbor", "depot"])
 def site(
-    request: pytest.FixtureRequest, kept: FixtureSet, lab: Lab, tmp_path: Path
+    request: pytest.FixtureRequest, fixture_set: FixtureSet, lab: Lab, tmp_path: Path
 ) -> Iterator[RestoredSite]:
     """A site of the set, upgraded and started."""
     if request.param == "depot":
         request.getfixturevalue("docker_node")
-    controller = _controller(kept, lab, tmp_path)
-    runner = RestoredRunner(kept, request.param, tmp_path, controller.url)
+    controller = _controller(fixture_set, lab, tmp_path)
+    runner = RestoredRunner(fixture_set, request.param, tmp_path, controller.url)
     nodes = [
         RestoredNode(
-            kept, Shop(lab, tmp_path, {}, node=name, engine=about["engine"]), tmp_path / name
+            fixture_set, Shop(lab, tmp_path, {}, node=name, engine=about["engine"]), tmp_path / name
         )
-        for name, about in kept.nodes(request.param).items()
+        for name, about in fixture_set.nodes(request.param).items()
     ]
     try:
         for node in nodes:
@@ -119,9 +122,9 @@ def site(
             node.shop.clean()
 
 
-def _controller(kept: FixtureSet, lab: Lab, base: Path) -> ControllerProcess:
-    port, known = free_port(), kept.json("sqlite/credentials.json")
-    home = kept.restore_controller("sqlite", base, port)
+def _controller(fixture_set: FixtureSet, lab: Lab, base: Path) -> ControllerProcess:
+    port, credentials = free_port(), fixture_set.json("sqlite/credentials.json")
+    home = fixture_set.restore_controller("sqlite", base, port)
     fixture_sets.move_sources(f"sqlite:///{home / 'state/margrave.db'}", base)
     words = [str(CLI), "controller", "migrate", "--config", str(home / "margrave.toml")]
     subprocess.run(words, check=True, env={**os.environ})
@@ -129,9 +132,9 @@ def _controller(kept: FixtureSet, lab: Lab, base: Path) -> ControllerProcess:
     return ControllerProcess(
         folder=home,
         url=f"http://127.0.0.1:{port}",
-        user=known["user"],
-        password=known["password"],
-        token=known["tokens"]["admin"],
+        user=credentials["user"],
+        password=credentials["password"],
+        token=credentials["tokens"]["admin"],
         registry=FakeRegistry(),  # not started: the lab has a real one
         settings={"MARGRAVE_REGISTRIES__JSON": json.dumps([registry]), **fixture_sets.KEEP_HISTORY},
     )
@@ -150,25 +153,25 @@ def test_nothing_is_deployed_again_and_the_next_change_works(site: RestoredSite)
 
     assert site.runner.operations() == operations
     assert site.lives() == lives
-    (shown,) = [one for one in site.items("/sites") if one["name"] == site.runner.site]
+    (shown,) = [item for item in site.items("/sites") if item["name"] == site.runner.site]
     assert (shown["freshness"], shown["halted"]) == ("fresh", None), shown
     (shop,) = [
-        one
-        for one in site.items("/deployments")
-        if (one["name"], one["site"]) == ("storefront", site.runner.site)
+        deployment
+        for deployment in site.items("/deployments")
+        if (deployment["name"], deployment["site"]) == ("storefront", site.runner.site)
     ]
     with site.controller.api as api:
-        asked = {"version": "1.0.0", "parameters": {"greeting": "upgraded"}}
-        api.patch(f"/deployments/{shop['id']}", json=asked).raise_for_status()
+        change = {"version": "1.0.0", "parameters": {"greeting": "upgraded"}}
+        api.patch(f"/deployments/{shop['id']}", json=change).raise_for_status()
     site.runner.hint()
 
     def updated() -> bool:
-        found = site.items(f"/deployments/{shop['id']}/placements")
+        placements = site.items(f"/deployments/{shop['id']}/placements")
         with site.controller.api as api:
             wanted = api.get(f"/deployments/{shop['id']}").json()["revision"]
-        assert {(one["revision"], one["outcome"]) for one in found} == {(wanted, "succeeded")}, (
-            found
-        )
+        assert {(placement["revision"], placement["outcome"]) for placement in placements} == {
+            (wanted, "succeeded")
+        }, placements
         return True
 
     eventually(updated, 120, "the update arrived", 0.5)
@@ -185,4 +188,4 @@ def test_nothing_is_deployed_again_and_the_next_change_works(site: RestoredSite)
         after = node.lives()
         changed = {name.split("-")[-2] for name in after if after[name] != before[name]}
         assert changed == {"web"}
-        assert [one["drift"] for one in node.workloads()] == [[], []]
+        assert [workload["drift"] for workload in node.workloads()] == [[], []]
