@@ -39,7 +39,7 @@ KEEP_HISTORY: Final = {
 
 @dataclass(frozen=True)
 class FixtureSet:
-    """What one version left on its disks."""
+    """The disks that one version left."""
 
     folder: Path
 

@@ -1,4 +1,4 @@
-"""The runner on the state directories of earlier versions, with nodes that a test pretends."""
+"""The runner on the state directories of earlier versions, with fake nodes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OUTBOX_LIMIT = 10_000
 
 @dataclass
 class RestoredSite:
-    """A site whose runner was upgraded, and whose nodes run what they ran before."""
+    """A site with an upgraded runner, and nodes that run the same as before."""
 
     fixture_set: FixtureSet
     name: str
@@ -80,7 +80,7 @@ class RestoredSite:
 
 
 def _fill(node: FakeNode, about: dict[str, Any]) -> None:
-    """Let a pretended node say what the real one said."""
+    """Give a fake node the releases and the fence of the real one."""
     fence = about["fence"]
     node.runner, node.epoch = fence["runner"], fence["epoch"]
     for workload in about["workloads"]:
@@ -103,7 +103,7 @@ def site(
 
 
 def test_an_upgraded_runner_changes_nothing(site: RestoredSite) -> None:
-    """What runs is left alone, a held release too: no call to a node, no transition."""
+    """Running releases are left alone, and a held one stays held: no call, no transition."""
     before = site.placements()
     assert len(before) > len(site.executor.nodes), "a set without deployments proves nothing"
 
