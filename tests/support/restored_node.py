@@ -77,7 +77,8 @@ class RestoredNode:
         )
         query = (
             "select arguments from operations where node = ? and release = ?"
-            " and state = 'succeeded' order by seq desc limit 1"
+            " and state = 'succeeded' and arguments ->> 'components' is not null"
+            " order by seq desc limit 1"
         )
         database = f"file:{self.runner / 'state/runner.db'}?mode=ro"
         with closing(sqlite3.connect(database, uri=True)) as connection:
