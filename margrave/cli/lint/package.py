@@ -71,7 +71,8 @@ def component_files(kind: str, files: Mapping[str, File], path: str) -> Wrong:
         return []
     if COMPOSE_FILE not in files:
         return [(f"{path} holds no {COMPOSE_FILE}", "a compose component has one at its root")]
-    return compose(files[COMPOSE_FILE].data, f"{path}/{COMPOSE_FILE}") + leading_out(files)
+    wrong = compose(files[COMPOSE_FILE].data, f"{path}/{COMPOSE_FILE}")
+    return wrong or leading_out(files)
 
 
 def _data(files: Mapping[str, File]) -> dict[str, bytes]:
@@ -99,7 +100,7 @@ def compose(data: bytes, name: str) -> Wrong:
 def leading_out(files: Mapping[str, File]) -> Wrong:
     """Paths by which Compose would read what is not the component's, and what would help."""
     found = strays(_data(files))
-    return [(str(stray), stray.cure) for stray in found]
+    return [(f"{stray.where}: {stray.words}", stray.cure) for stray in found]
 
 
 def folder_digest(path: Path) -> str:
