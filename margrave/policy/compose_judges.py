@@ -5,6 +5,7 @@ Each takes the value, its path and its row of the table, and yields what the pol
 
 from __future__ import annotations
 
+import posixpath
 import re
 
 from margrave.policy.compose_rows import (
@@ -141,6 +142,31 @@ class Judges:
             yield Finding(path, f"{value} is not an absolute path without ..", None)
         elif not self.policy.has_path(value, self.roots):
             yield Finding(path, f"{value} is not in host_paths", row.opens)
+        else:
+            yield from self._below_writable(value, path, row)
+
+    def _below_writable(self, value: str, path: str, row: Row) -> Iterator[Finding]:
+        """Judge a path by the folders above it: a container could put a link in its place."""
+        above = [folder for folder in self._writable() if is_below_any(value, [folder])]
+        own = [folder for folder in above if posixpath.normpath(value) == folder]
+        if above != own and not self.policy.opens(row.opens):
+            upper = next(folder for folder in above if folder not in own)
+            words = f"{value} lies below {upper}, where the application can write and plant links"
+            yield Finding(path, words, row.opens)
+
+    def _writable(self) -> list[str]:
+        """Return the node's folders that the application mounts and can write to."""
+        sources = [
+            text(mount.get("source"))
+            for service in self.declared("services").values()
+            for mount in (service or {}).get("volumes") or []
+            if isinstance(mount, dict) and mount.get("type") == "bind"
+            if is_off(mount.get("read_only"))
+        ]
+        options = [(part or {}).get("driver_opts") for part in self.declared("volumes").values()]
+        sources += [text(one.get("device")) for one in options if isinstance(one, dict)]
+        absolute = [posixpath.normpath(path) for path in sources if path.startswith("/")]
+        return [path for path in absolute if not is_below_any(path, self.roots)]
 
     def host_path(self, value: Any, path: str, row: Row) -> Iterator[Finding]:
         """Judge a path to which the engine writes: never one of the package."""
@@ -214,6 +240,8 @@ class Judges:
             yield Finding(path, f"{words} needs / in host_paths", row.opens)
         elif not self.policy.has_path(device):
             yield Finding(f"{path}.device", f"{device} is not in host_paths", row.opens)
+        else:
+            yield from self._below_writable(device, f"{path}.device", row)
 
 
 def _foreign(kind: str, name: str, path: str) -> Finding:
