@@ -1,4 +1,4 @@
-"""Kinds of rows of the table of what a package may ask of a node, and patterns of values."""
+"""Kinds of rows of the policy's table, and patterns of the values that rows allow."""
 
 from __future__ import annotations
 

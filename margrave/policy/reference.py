@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 COMMAND: Final = "python docs/generate.py"
-# What runs on nodes, and what runs beside Ansible before a package travels to one.
+# Code of nodes is in module_utils; plugin_utils run beside Ansible, before a package travels.
 COPIED: Final = {
     "compose_rows": "module_utils",
     "compose_table": "module_utils",
@@ -55,7 +55,9 @@ Written from the table in `margrave/policy/compose_table.py`; a test fails when 
 Places are those of the model that Compose makes of a package's files: `*` is any name, `[]` any
 item of a list, `[bind]` a mount of that type. **What has no row is refused**, keys that begin with
 `x-` excepted. The third column names the key of a site's [policy](../security.md) that allows more
-than the second one says; `-` means that nothing does.
+than the second one says; `-` means that nothing does. `privileged: allow` opens `cap_add`, too.
+Paths of the node are absolute and have no `..`; a path below a folder that the application can
+write to needs `/` in `host_paths`, because a container could put a link there.
 
 {sections}"""
 

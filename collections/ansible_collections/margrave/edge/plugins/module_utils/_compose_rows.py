@@ -4,7 +4,7 @@
 
 # Generated from margrave/policy/compose_rows.py by `python docs/generate.py`: change it there.
 
-"""Kinds of rows of the table of what a package may ask of a node, and patterns of values."""
+"""Kinds of rows of the policy's table, and patterns of the values that rows allow."""
 
 from __future__ import annotations
 

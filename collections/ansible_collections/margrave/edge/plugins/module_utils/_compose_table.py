@@ -4,7 +4,7 @@
 
 # Generated from margrave/policy/compose_table.py by `python docs/generate.py`: change it there.
 
-"""Table of what a Compose application may ask of a node. Data, no logic.
+"""The policy's table for Compose applications. Data, no logic.
 
 Each row names a place of the resolved Compose model and what may stand there under the default
 policy. `*` is any name, `[]` any item of a list, `[bind]` an item of a list whose `type` is `bind`.
