@@ -13,6 +13,7 @@ from margrave.policy.compose_rows import (
     BRIDGE_OPTIONS,
     COMMON_CAPABILITIES,
     DEVICE_NAME,
+    IMAGE,
     MEMORY_OPTIONS,
     NAME,
     OWN_NETWORKS,
@@ -22,7 +23,6 @@ from margrave.policy.compose_rows import (
     SYSCTLS,
 )
 from margrave.policy.compose_values import (
-    CONTROL,
     Finding,
     Policy,
     capability,
@@ -73,9 +73,11 @@ class Judges:
 
     def image(self, value: Any, path: str, row: Row) -> Iterator[Finding]:
         """Judge an image by its registry."""
-        if not isinstance(value, str) or CONTROL.search(value) or " " in value:
-            yield Finding(path, "is not an image name", None)
-        elif value and not self.policy.matches("registries", registry_of(value)):
+        if value == "":
+            return
+        if not isinstance(value, str) or not re.fullmatch(IMAGE, value):
+            yield Finding(path, f"{value} is not the name of an image of a registry", None)
+        elif not self.policy.matches("registries", registry_of(value)):
             yield Finding(path, f"registry {registry_of(value)} is not in registries", row.opens)
 
     def labels(self, value: Any, path: str, _row: Row) -> Iterator[Finding]:
@@ -114,6 +116,13 @@ class Judges:
         name = text(value).partition(":")[0]
         if name not in self.declared("services"):
             yield Finding(path, f"{name} is not a service of this application", None)
+
+    def volumes_from(self, value: Any, path: str, row: Row) -> Iterator[Finding]:
+        """Judge whose volumes a service takes: `container:` is never a service's name here."""
+        if text(value).startswith("container:"):
+            yield Finding(path, f"{value} is not of this application", None)
+        else:
+            yield from self.service_name(value, path, row)
 
     def network_mode(self, value: Any, path: str, row: Row) -> Iterator[Finding]:
         """Judge the network that a service joins in place of its own."""

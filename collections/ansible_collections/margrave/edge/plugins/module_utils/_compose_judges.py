@@ -19,6 +19,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._compose_rows import
     BRIDGE_OPTIONS,
     COMMON_CAPABILITIES,
     DEVICE_NAME,
+    IMAGE,
     MEMORY_OPTIONS,
     NAME,
     OWN_NETWORKS,
@@ -28,7 +29,6 @@ from ansible_collections.margrave.edge.plugins.module_utils._compose_rows import
     SYSCTLS,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._compose_values import (
-    CONTROL,
     Finding,
     Policy,
     capability,
@@ -79,9 +79,11 @@ class Judges:
 
     def image(self, value: Any, path: str, row: Row) -> Iterator[Finding]:
         """Judge an image by its registry."""
-        if not isinstance(value, str) or CONTROL.search(value) or " " in value:
-            yield Finding(path, "is not an image name", None)
-        elif value and not self.policy.matches("registries", registry_of(value)):
+        if value == "":
+            return
+        if not isinstance(value, str) or not re.fullmatch(IMAGE, value):
+            yield Finding(path, f"{value} is not the name of an image of a registry", None)
+        elif not self.policy.matches("registries", registry_of(value)):
             yield Finding(path, f"registry {registry_of(value)} is not in registries", row.opens)
 
     def labels(self, value: Any, path: str, _row: Row) -> Iterator[Finding]:
@@ -120,6 +122,13 @@ class Judges:
         name = text(value).partition(":")[0]
         if name not in self.declared("services"):
             yield Finding(path, f"{name} is not a service of this application", None)
+
+    def volumes_from(self, value: Any, path: str, row: Row) -> Iterator[Finding]:
+        """Judge whose volumes a service takes: `container:` is never a service's name here."""
+        if text(value).startswith("container:"):
+            yield Finding(path, f"{value} is not of this application", None)
+        else:
+            yield from self.service_name(value, path, row)
 
     def network_mode(self, value: Any, path: str, row: Row) -> Iterator[Finding]:
         """Judge the network that a service joins in place of its own."""
