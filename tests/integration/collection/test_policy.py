@@ -62,7 +62,6 @@ ORDINARY = {
             "healthcheck": {"test": ["CMD", "test", "-e", "/kept/x"], "interval": "1s"},
             "volumes": ["memory:/memory", "kept:/kept", "./page.html:/page.html:ro"],
             "tmpfs": ["/run:size=1m,mode=0755"],
-            "read_only": True,
             "cap_drop": ["ALL"],
             "cap_add": ["NET_BIND_SERVICE"],
             "security_opt": ["no-new-privileges:true"],
@@ -73,12 +72,13 @@ ORDINARY = {
             "logging": {"driver": "json-file", "options": {"max-size": "1m"}},
             "hostname": "web",
             "extra_hosts": ["db.site:10.0.0.2"],
-            "init": True,
             "stop_grace_period": "0s",
             "networks": {"back": {"aliases": ["shop"]}},
             "configs": ["page"],
             "secrets": ["password"],
-        }
+        },
+        # Docker puts configs into a container only where it may write.
+        "sealed": {"read_only": True, "tmpfs": "/tmp", "network_mode": "none"},
     },
     "volumes": {
         "memory": {
