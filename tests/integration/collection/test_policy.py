@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,9 @@ pytestmark = pytest.mark.lab
 
 IMAGE = "registry.margrave.lab:5000/shell:1"
 TRACE = "/root/margrave-was-here"
+PROFILE = "/etc/profile.d/margrave-was-here.sh"
 DATA = "/srv/margrave-test"
-PLANT = f"ln -sfn /root {DATA}/link; echo done >{DATA}/planted; exec tail -f /dev/null"
+PLANT = "ln -sfn /root /data/link; echo done >/data/planted; exec tail -f /dev/null"
 HOSTILE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "a volume in memory that binds the node's root": (
         {
@@ -31,10 +33,10 @@ HOSTILE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {
             "services": {
                 "web": {
-                    "command": "echo touch /root/margrave-was-here",
+                    "command": f"echo touch {TRACE}",
                     "logging": {
                         "driver": "k8s-file",
-                        "options": {"path": "etc/profile.d/margrave-was-here.sh"},
+                        "options": {"path": PROFILE[1:]},
                     },
                 }
             }
@@ -102,6 +104,14 @@ def image(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> str:
     return IMAGE
 
 
+@pytest.fixture
+def data(shop: Shop) -> Iterator[str]:
+    """A folder of the node that a site may open, with one folder in it."""
+    shop.ssh(f"rm -rf {DATA} {TRACE} {PROFILE} && mkdir -p {DATA}/inner")
+    yield DATA
+    shop.ssh(f"rm -rf {DATA} {TRACE} {PROFILE}")
+
+
 def _package(folder: Path, model: dict[str, Any]) -> Path:
     """Write a component whose services run the image with the shell."""
     folder.mkdir(parents=True)
@@ -122,41 +132,39 @@ def _install(shop: Shop, name: str, model: dict[str, Any], policy: dict[str, Any
 
 
 @pytest.mark.parametrize("shop", ENGINES, indirect=True)
-def test_a_hostile_package_is_refused_and_leaves_no_trace(shop: Shop, image: str) -> None:
+def test_a_hostile_package_is_refused_and_leaves_no_trace(
+    shop: Shop, image: str, data: str
+) -> None:
     """Mounts in disguise, log files, devices and links end before anything runs."""
-    shop.ssh(f"rm -rf {DATA} {TRACE} /etc/profile.d/margrave-was-here.sh; mkdir -p {DATA}")
-
     answers = shop.call(
         *(_install(shop, name, model, policy) for name, (model, policy) in HOSTILE.items())
     )
 
     assert [answer["error"]["code"] for answer in answers] == ["policy"] * len(HOSTILE)
-    left = shop.ssh(f"ls {TRACE} /etc/profile.d/margrave-was-here.sh {DATA}/link 2>&1 || true")
+    left = shop.ssh(f"ls {TRACE} {PROFILE} {data}/link 2>&1 || true")
     assert left.count("No such file") == 3, left
     assert shop.ssh(f"{shop.engine} ps -aq --filter label=margrave.deployment") == ""
 
 
 @pytest.mark.parametrize("shop", ENGINES, indirect=True)
-def test_a_planted_link_is_not_followed(shop: Shop, image: str) -> None:
+def test_a_planted_link_is_not_followed(shop: Shop, image: str, data: str) -> None:
     """Neither a release that comes later nor mending follows a link that a container left."""
-    policy = {"host_paths": [DATA]}
-    shop.ssh(f"rm -rf {DATA} && mkdir -p {DATA}/inner")
-    writer = {"services": {"web": {"command": ["sh", "-c", PLANT], "volumes": [f"{DATA}:/data"]}}}
-    writer["services"]["web"]["command"] = ["sh", "-c", PLANT.replace(DATA, "/data")]
-    reader = {"services": {"web": {"volumes": [f"{DATA}/link:/x"]}}}
-    inner = {"services": {"web": {"volumes": [f"{DATA}/inner:/x"]}}}
+    policy = {"host_paths": [data]}
+    writer = {"services": {"web": {"command": ["sh", "-c", PLANT], "volumes": [f"{data}:/data"]}}}
+    reader = {"services": {"web": {"volumes": [f"{data}/link:/x"]}}}
+    inner = {"services": {"web": {"volumes": [f"{data}/inner:/x"]}}}
 
     planted = shop.one(_install(shop, "writer", writer, policy))
-    shop.ssh(f"timeout 20 sh -c 'until test -e {DATA}/planted; do sleep 0.1; done'")
+    shop.ssh(f"timeout 20 sh -c 'until test -e {data}/planted; do sleep 0.1; done'")
     followed = shop.one(_install(shop, "reader", reader, policy))
     fine = shop.one(_install(shop, "inner", inner, policy))
     shop.ssh(f"{shop.engine} rm -f $({shop.engine} ps -qf label=margrave.deployment)")
-    shop.ssh(f"rm -rf {DATA}/inner && ln -s /root {DATA}/inner")
+    shop.ssh(f"rm -rf {data}/inner && ln -s /root {data}/inner")
     mended = shop.one(_install(shop, "inner", inner, policy))
 
     assert planted["error"] is None
     assert followed["error"]["code"] == "link-in-path", followed["error"]
-    assert f"{DATA}/link is a symbolic link" in followed["error"]["message"]
+    assert f"{data}/link is a symbolic link" in followed["error"]["message"]
     assert fine["error"] is None
     assert mended["error"]["code"] == "link-in-path", mended["error"]
 
