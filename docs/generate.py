@@ -30,9 +30,7 @@ from runner.web.status import Status
 
 HERE = Path(__file__).parent / "reference"
 SCHEMAS = Path(__file__).parents[1] / "schemas"
-NODE_CODE = (
-    Path(__file__).parents[1] / "collections/ansible_collections/margrave/edge/plugins/module_utils"
-)
+PLUGINS = Path(__file__).parents[1] / "collections/ansible_collections/margrave/edge/plugins"
 
 
 def states() -> str:
@@ -273,8 +271,8 @@ def main() -> None:
             path.unlink()
     for name, text in wanted.items():
         (SCHEMAS / name).write_text(text)
-    for name, text in policy.node_copies().items():
-        (NODE_CODE / name).write_text(text)
+    for name, text in policy.collection_copies().items():
+        (PLUGINS / name).write_text(text)
 
 
 if __name__ == "__main__":

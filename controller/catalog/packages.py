@@ -159,7 +159,7 @@ def _wrong(kind: str, files: Mapping[str, bytes]) -> list[tuple[str, str]]:
         return []
     if COMPOSE not in files:
         return [(f"there is no {COMPOSE} in it", "put one at its root")]
-    return [(str(one), one.cure) for one in strays(files)]
+    return [(f"{where}: {words}", cure) for where, words, cure in strays(files)]
 
 
 def _files(folder: str, entries: Mapping[str, Entry]) -> dict[str, File]:

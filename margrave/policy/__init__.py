@@ -1,4 +1,4 @@
-"""What a package may ask of a node: the table, the check, and the reader of authored files.
+"""Package policy: the table of allowed keys, its check, and the reader of authored files.
 
 The table and the check (`compose_rows`, `compose_table`, `compose_values`, `compose_judges`,
 `compose_check`) are pure, need the standard library of Python 3.9 alone and are copied to the

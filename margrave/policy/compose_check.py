@@ -1,4 +1,4 @@
-"""Check of a resolved Compose model against the table of what a package may ask of a node. Pure."""
+"""Check of a resolved Compose model against the policy's table. Pure."""
 
 from __future__ import annotations
 

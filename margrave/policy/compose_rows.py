@@ -1,4 +1,4 @@
-"""Kinds of rows of the table of what a package may ask of a node, and patterns of values."""
+"""Kinds of rows of the policy's table, and patterns of the values that rows allow."""
 
 from __future__ import annotations
 
@@ -35,6 +35,12 @@ PRIVATE_SUBNET = (
     r"|(?i:f[cd][0-9a-f]{2}:[0-9a-f:]*)/(4[89]|[5-9][0-9]|1[01][0-9]|12[0-8])"
 )
 
+# A reference to a registry, so no transport of podman like `dir:/etc` or `docker-archive:/x`.
+IMAGE = (
+    r"((\[[0-9a-fA-F:]+\]|[a-zA-Z0-9][a-zA-Z0-9_.-]*)(:[0-9]+)?/)?"
+    r"[a-z0-9]+([._-]+[a-z0-9]+)*(/[a-z0-9]+([._-]+[a-z0-9]+)*)*"
+    r"(:[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127})?(@[a-z0-9]+:[0-9a-f]{32,128})?"
+)
 PROJECT = "[a-z0-9][a-z0-9_-]*"
 DEVICE_NAME = "[a-zA-Z0-9_.-]+/[a-zA-Z0-9_.-]+=[a-zA-Z0-9_.:-]+"  # like vendor.com/class=name
 BIND_OPTIONS = "r?bind(,(ro|rw|noexec|nosuid|nodev))*"
@@ -47,7 +53,7 @@ BRIDGE_OPTIONS = (
     "mtu",
 )
 # The kernel keeps these for each container, in its own network or IPC namespace.
-SYSCTLS = r"net\.[a-z0-9_.*/-]+|kernel\.(shm[a-z_]+|msg[a-z]+|sem)|fs\.mqueue\.[a-z_]+"
+SYSCTLS = r"net\.[a-zA-Z0-9_.-]+|kernel\.(shm[a-z_]+|msg[a-z]+|sem)|fs\.mqueue\.[a-z_]+"
 
 # Labels by which engines, Compose and Margrave know what is whose; the one that packages may write.
 RESERVED_LABELS = ("margrave.", "com.docker.compose.", "io.podman.", "io.containers.")

@@ -9,20 +9,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 from margrave.errors import DocumentError
 from margrave.policy import compose_normalize as normalize
+from margrave.policy.compose_paths import DEPTH, FILE, MOST_FILES, flat, many
 from margrave.policy.compose_values import Finding
 from margrave.policy.variables import UnreadableTemplate, filled, from_env_file
 from margrave.yaml_text import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
-FILE: Final = "compose.yaml"
 PROJECT: Final = "project"
 # The package's folder in resolved paths: no author can write it.
 ROOT: Final = f"/package-{secrets.token_hex(8)}"
 RESOURCES: Final = ("networks", "volumes", "configs", "secrets")
-_MOST_FILES: Final = 50  # that include and extend each other; more is nobody's intent
-_DEPTH: Final = 8
 
 
 @dataclass
@@ -49,7 +47,7 @@ class Source:
         if isinstance(services, dict):
             chain = _Extending(self, name, folder, variables, services)
             model["services"] = {key: chain.extended(key, ()) for key in services}
-        for entry in _many(model.pop("include", None)):
+        for entry in many(model.pop("include", None)):
             self._include(model, entry, folder, variables, (*above, name))
         return model
 
@@ -59,7 +57,7 @@ class Source:
         if not isinstance(value, dict):
             return {}
         model: dict[str, Any] = {}
-        for key, part in _flat(value).items():
+        for key, part in flat(value).items():
             model[key] = self._filled(part, variables, f"{name}: {key}")
 
         def locate(path: str) -> str:
@@ -80,8 +78,8 @@ class Source:
 
     def _value(self, name: str) -> Any:
         self._read += 1
-        if self._read > _MOST_FILES:
-            if self._read == _MOST_FILES + 1:
+        if self._read > MOST_FILES:
+            if self._read == MOST_FILES + 1:
                 self.findings.append(Finding(name, "is one file too many", None))
             return None
         if name not in self.files:
@@ -101,7 +99,7 @@ class Source:
         if isinstance(value, dict):
             return {
                 key: self._filled(part, variables, f"{where}.{key}")
-                for key, part in _flat(value).items()
+                for key, part in flat(value).items()
             }
         if isinstance(value, list):
             return [
@@ -126,14 +124,14 @@ class Source:
     ) -> None:
         """Add what an entry of `include` names to the model."""
         part = entry if isinstance(entry, dict) else {"path": entry}
-        paths = [_joined(folder, path) for path in _many(part.get("path"))]
-        if not paths or len(above) > _DEPTH or any(path in above for path in paths):
+        paths = [_joined(folder, path) for path in many(part.get("path"))]
+        if not paths or len(above) > DEPTH or any(path in above for path in paths):
             self.findings.append(Finding(f"{above[-1]}: include", "cannot be resolved", None))
             return
         base = posixpath.dirname(paths[0])
         if "project_directory" in part:
             base = _joined(folder, part["project_directory"])
-        env_files = [_joined(folder, path) for path in _many(part.get("env_file"))]
+        env_files = [_joined(folder, path) for path in many(part.get("env_file"))]
         known = dict(variables)
         for path in env_files or [_joined(base, ".env")]:
             known = {**self._env_file(path, known), **known}
@@ -168,7 +166,7 @@ class Source:
         if not isinstance(service, dict) or "label_file" not in service:
             return service
         labels: dict[str, Any] = {}
-        for path in _many(service["label_file"]):
+        for path in many(service["label_file"]):
             labels.update(self._env_file(_joined(folder, path), {}))
         return {
             **service,
@@ -203,7 +201,7 @@ class _Extending:
             chain = _Extending(self.source, file, base, self.variables, known)
         mark = f"{self.file}: services.{name}.extends"
         wanted = str(part.get("service"))
-        if wanted not in chain.services or mark in above or len(above) > _DEPTH:
+        if wanted not in chain.services or mark in above or len(above) > DEPTH:
             self.source.findings.append(Finding(mark, "cannot be resolved", None))
             return own
         return normalize.merged(chain.extended(wanted, (*above, mark)), own)
@@ -211,24 +209,3 @@ class _Extending:
 
 def _joined(folder: str, path: Any) -> str:
     return posixpath.normpath(posixpath.join(folder, str(path)))
-
-
-def _many(value: Any) -> list[Any]:
-    """Return one value or a list of them as a list."""
-    if value is None:
-        return []
-    return value if isinstance(value, list) else [value]
-
-
-def _flat(mapping: dict[str, Any]) -> dict[str, Any]:
-    """Return a mapping with what it merges by `<<`; its own keys win."""
-    return dict(_pairs(mapping))
-
-
-def _pairs(mapping: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    for part in reversed(_many(mapping.get("<<"))):
-        if isinstance(part, dict):
-            yield from _pairs(part)
-    for key, value in mapping.items():
-        if key != "<<":
-            yield key, value

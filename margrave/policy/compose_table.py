@@ -1,4 +1,4 @@
-"""Table of what a Compose application may ask of a node. Data, no logic.
+"""The policy's table for Compose applications. Data, no logic.
 
 Each row names a place of the resolved Compose model and what may stand there under the default
 policy. `*` is any name, `[]` any item of a list, `[bind]` an item of a list whose `type` is `bind`.
@@ -67,7 +67,7 @@ SERVICE = {
         " environment expose extra_hosts hostname init label_file mac_address mem_limit"
         " mem_reservation mem_swappiness memswap_limit pids_limit platform profiles"
         " pull_refresh_after read_only restart scale shm_size stdin_open stop_grace_period"
-        " stop_signal tty ulimits user working_dir",
+        " stop_signal tty user working_dir",
     ),
     **free("services.*.healthcheck", "disable interval retries start_interval start_period test"),
     "services.*.healthcheck.timeout": ANY,
@@ -164,10 +164,13 @@ SERVICE = {
         "a path, with `size`, `mode`, `uid`, `gid`, `ro`, `rw`, `exec`, `noexec`, `nosuid`,"
         " `nodev`",
     ),
+    "services.*.ulimits.*": ANY,
+    "services.*.ulimits.nice": closed("privileged"),
+    "services.*.ulimits.rtprio": closed("privileged"),
     "services.*.use_api_socket": match(OFF, "privileged", AS_PRIVILEGED, "`false`"),
     "services.*.userns_mode": namespace("auto|private"),
     "services.*.uts": namespace("private"),
-    "services.*.volumes_from[]": check("service_name", None, "a service of the application"),
+    "services.*.volumes_from[]": check("volumes_from", None, "a service of the application"),
 }
 for hook in ("pre_start", "post_start", "pre_stop"):
     SERVICE.update(below(f"services.*.{hook}[]", HOOK))

@@ -1,4 +1,4 @@
-"""Reference page of the policy's table, and the copies of its code that travel to nodes.
+"""Reference page of the policy's table, and the copies of its code in the collection.
 
 The collection must not import Margrave's packages, so it has the same code under its own name.
 """
@@ -14,13 +14,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 COMMAND: Final = "python docs/generate.py"
-COPIED: Final = (
-    "compose_rows",
-    "compose_table",
-    "compose_values",
-    "compose_judges",
-    "compose_check",
-)
+# Code of nodes is in module_utils; plugin_utils run beside Ansible, before a package travels.
+COPIED: Final = {
+    "compose_rows": "module_utils",
+    "compose_table": "module_utils",
+    "compose_values": "module_utils",
+    "compose_judges": "module_utils",
+    "compose_check": "module_utils",
+    "compose_paths": "plugin_utils",
+}
 _OURS: Final = "from margrave.policy."
 _THEIRS: Final = "from ansible_collections.margrave.edge.plugins.module_utils._"
 _HEADER: Final = f"""\
@@ -33,13 +35,13 @@ _HEADER: Final = f"""\
 """
 
 
-def node_copies() -> dict[str, str]:
-    """Return the text of each copy by its file name in the collection's module_utils."""
-    folder = Path(__file__).parent
+def collection_copies() -> dict[str, str]:
+    """Return the text of each copy by its path in the collection's plugins."""
+    ours = Path(__file__).parent
     return {
-        f"_{name}.py": _HEADER.format(name=name)
-        + (folder / f"{name}.py").read_text().replace(_OURS, _THEIRS)
-        for name in COPIED
+        f"{folder}/_{name}.py": _HEADER.format(name=name)
+        + (ours / f"{name}.py").read_text().replace(_OURS, _THEIRS)
+        for name, folder in COPIED.items()
     }
 
 
@@ -53,7 +55,9 @@ Written from the table in `margrave/policy/compose_table.py`; a test fails when 
 Places are those of the model that Compose makes of a package's files: `*` is any name, `[]` any
 item of a list, `[bind]` a mount of that type. **What has no row is refused**, keys that begin with
 `x-` excepted. The third column names the key of a site's [policy](../security.md) that allows more
-than the second one says; `-` means that nothing does.
+than the second one says; `-` means that nothing does. `privileged: allow` opens `cap_add`, too.
+Paths of the node are absolute and have no `..`; a path below a folder that the application can
+write to needs `/` in `host_paths`, because a container could put a link there.
 
 {sections}"""
 

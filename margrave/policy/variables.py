@@ -57,13 +57,16 @@ def _closing(text: str, place: int) -> int:
     """Return the place of the brace that closes the one at a place."""
     open_braces = 0
     for end in range(place, len(text)):
-        if text[end] == "{" and (end == place or text[end - 1] == "$"):
+        if text[end] == "{":
             open_braces += 1
         elif text[end] == "}":
             open_braces -= 1
             if not open_braces:
                 return end
-    raise UnreadableTemplate(f"{text[place - 1 : place + 20]} has no closing brace")
+    last = text.rfind("}", place)  # Compose takes the rest where braces do not match
+    if last < 0:
+        raise UnreadableTemplate(f"{text[place - 1 : place + 20]} has no closing brace")
+    return last
 
 
 def from_env_file(text: str, known: Mapping[str, str]) -> dict[str, str]:

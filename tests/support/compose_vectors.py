@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -29,6 +28,31 @@ POLICY: Final = {
     "capabilities": [],
     "registries": ["*"],
 }
+
+
+# Runs where a Compose is, on a node too: the standard library of Python 3.9 is all that it needs.
+RESOLVE: Final = """
+import json, os, subprocess, sys, tempfile
+program, models = sys.argv[1], {}
+for vector in json.load(sys.stdin):
+    with tempfile.TemporaryDirectory() as folder:
+        package, variables = os.path.join(folder, "p"), os.path.join(folder, "variables")
+        vector["files"].setdefault(".env", "")
+        for name, text in vector["files"].items():
+            path = os.path.join(package, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w") as file:
+                file.write(text)
+        with open(variables, "w") as file:
+            file.writelines("%s=%s\\n" % pair for pair in vector["variables"].items())
+        command = [program, "--project-name", "project", "--project-directory", package]
+        command += ["--env-file", os.path.join(package, ".env"), "--env-file", variables]
+        command += ["--file", os.path.join(package, "compose.yaml"), "config", "--format", "json"]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={})
+        told = done.stdout.decode().replace(package, "/package")
+        models[vector["name"]] = json.loads(told) if not done.returncode else done.stderr.decode()
+json.dump(models, sys.stdout)
+"""
 
 
 @dataclass(frozen=True)
@@ -84,59 +108,54 @@ def versions() -> dict[str, dict[str, Any]]:
     }
 
 
-def version_of(program: str) -> str:
-    """Return the version of a Docker Compose, like `2.26`."""
-    told = subprocess.run([program, "version", "--short"], capture_output=True, text=True)
-    return ".".join(told.stdout.strip().removeprefix("v").split(".")[:2])
-
-
 def known_by(vector: Vector, version: str) -> bool:
     """Return whether a version of Compose resolves the vector."""
     return not vector.unresolved and _numbers(version) >= _numbers(vector.newer or "0.0")
 
 
-def resolve(program: str, vector: Vector) -> dict[str, Any]:
-    """Return the model that Compose makes of a vector's files."""
-    with tempfile.TemporaryDirectory() as folder:
-        for path, text in vector.texts.items():
-            file = Path(folder) / "p" / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text)
-        variables = Path(folder) / "variables"
-        variables.write_text("".join(f"{name}={text}\n" for name, text in vector.variables.items()))
-        place = Path(folder) / "p"
-        env_files = [path for path in (place / ".env", variables) if path.exists()]
-        done = subprocess.run(
-            [
-                program,
-                *("--project-name", PROJECT, "--project-directory", str(place)),
-                *(word for path in env_files for word in ("--env-file", str(path))),
-                *("--file", str(place / "compose.yaml"), "config", "--format", "json"),
-            ],
-            capture_output=True,
-            text=True,
-            env={},
-        )
-        assert done.returncode == 0, f"{vector.name}: {done.stderr}"
-        model: dict[str, Any] = json.loads(done.stdout.replace(str(place), PACKAGE))
-        return model
+def resolved(answer: str) -> dict[str, Any]:
+    """Return the models that RESOLVE printed, with the package at its place; all or none."""
+    models: dict[str, Any] = json.loads(answer)
+    failed = {name: model for name, model in models.items() if isinstance(model, str)}
+    assert not failed, failed
+    return models
 
 
-def resolve_all(program: str) -> dict[str, Any]:
-    """Return the models of all vectors that a Docker Compose knows."""
-    version = version_of(program)
-    return {
-        f"{vector.theme}: {vector.name}": resolve(program, vector)
-        for vector in load()
-        if known_by(vector, version)
-    }
+def questions(version: str) -> str:
+    """Return what RESOLVE reads, for the vectors that a version of Compose resolves."""
+    known = [vector for vector in load() if known_by(vector, version)]
+    return json.dumps(
+        [
+            {
+                "name": f"{vector.theme}: {vector.name}",
+                "files": vector.texts,
+                "variables": vector.variables,
+            }
+            for vector in known
+        ]
+    )
 
 
 def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split("."))
 
 
-if __name__ == "__main__":
-    stored = FOLDER / "resolved" / f"{version_of(sys.argv[1])}.json"
+def main() -> None:
+    """Store the models of all vectors."""
+    program = sys.argv[1]
+    told = subprocess.run([program, "version", "--short"], capture_output=True, text=True)
+    version = ".".join(told.stdout.strip().removeprefix("v").split(".")[:2])
+    done = subprocess.run(
+        [sys.executable, "-c", RESOLVE, program],
+        input=questions(version),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    stored = FOLDER / "resolved" / f"{version}.json"
     stored.parent.mkdir(exist_ok=True)
-    stored.write_text(json.dumps(resolve_all(sys.argv[1]), indent=1, sort_keys=True) + "\n")
+    stored.write_text(json.dumps(resolved(done.stdout), indent=1, sort_keys=True) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -12,9 +12,10 @@ from margrave.compose_files import strays
 from margrave.documents._reading import OURS
 from margrave.documents.deployment import as_text
 from margrave.documents.description import read_description
-from margrave.errors import UnsafeArchive
+from margrave.errors import DocumentError, UnsafeArchive
 from margrave.linting import Kind, Read, compose
 from margrave.linting.repository import COMPOSE_FILE
+from margrave.yaml_text import parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,6 +78,10 @@ def component_files(kind: str, files: Mapping[str, File], path: str) -> Wrong:
         return []
     if COMPOSE_FILE not in files:
         return [(f"{path} holds no {COMPOSE_FILE}", "a compose component has one at its root")]
+    try:
+        parse(files[COMPOSE_FILE].data, COMPOSE_FILE)
+    except DocumentError:
+        return []  # the rules for Compose files report it at its place
     return leading_out(files)
 
 
@@ -110,7 +115,7 @@ def _inside(place: Path, base: Path) -> bool:
 def leading_out(files: Mapping[str, File]) -> Wrong:
     """Paths by which Compose would read what is not the component's, and what would help."""
     found = strays(_data(files))
-    return [(str(stray), stray.cure) for stray in found]
+    return [(f"{stray.where}: {stray.words}", stray.cure) for stray in found]
 
 
 def folder_digest(path: Path) -> str:

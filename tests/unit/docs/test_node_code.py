@@ -1,4 +1,4 @@
-"""Code that nodes share with the controller is the same on both sides."""
+"""Code that the collection shares with the controller is the same on both sides."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from margrave.policy import reference
 
 def test_the_collections_copies_are_up_to_date() -> None:
     """A change of the policy's code reaches nodes: `python docs/generate.py` mends it."""
-    folder = Path(one_of_them.__file__).parent
-    copies = reference.node_copies()
+    plugins = Path(one_of_them.__file__).parents[1]
+    copies = reference.collection_copies()
 
-    assert {name: (folder / name).read_text() for name in copies} == copies
+    assert {name: (plugins / name).read_text() for name in copies} == copies

@@ -195,6 +195,7 @@ options:
       privileged:
         description:
           - Privileged containers, unconfined ones, all capabilities, runtimes of their own.
+          - Kernel settings of the node, other logging drivers, shared and relabelled mounts.
           - Kinds of objects and rights in charts that may reach beyond their namespace.
         type: str
         choices: [allow, deny]

@@ -43,6 +43,12 @@ NEEDED_WORDS = "2.17"
 # To collect garbage takes a quarter of the processor time that Compose itself needs, 7 of 28 ms.
 # With a heap that may grow to five times what is in use it took no more memory, of 47 MB.
 QUICK = {"GOGC": "400"}
+# A file that includes an address is refused before Compose runs; were it not, Compose fetches none.
+# Versions before 2.21 know neither these names nor such addresses.
+LOCAL_ONLY = {
+    "COMPOSE_EXPERIMENTAL_GIT_REMOTE": "false",
+    "COMPOSE_EXPERIMENTAL_OCI_REMOTE": "false",
+}
 # Compose reads these names itself, so a parameter must not carry them.
 RESERVED = re.compile(r"(COMPOSE|DOCKER)_.*")
 ENV_LINE = re.compile(r'^([A-Za-z_][A-Za-z0-9_]*)="((?:[^"\\]|\\.)*)"\n', re.MULTILINE | re.DOTALL)
@@ -149,7 +155,7 @@ class Compose:
         folder: str | None = None,
     ) -> Ran:
         """Start Compose; with handles as nobody."""
-        settings = {"DOCKER_HOST": self.engine.host, **QUICK}
+        settings = {"DOCKER_HOST": self.engine.host, **QUICK, **LOCAL_ONLY}
         command = [*self.program, *arguments]
         as_nobody = bool(handles)
         return self.programs.run(command, limit, settings, handles, as_nobody, folder=folder)

@@ -4,7 +4,7 @@
 
 # Generated from margrave/policy/compose_check.py by `python docs/generate.py`: change it there.
 
-"""Check of a resolved Compose model against the table of what a package may ask of a node. Pure."""
+"""Check of a resolved Compose model against the policy's table. Pure."""
 
 from __future__ import annotations
 

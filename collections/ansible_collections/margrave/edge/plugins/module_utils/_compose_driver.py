@@ -16,6 +16,7 @@ from ansible_collections.margrave.edge.plugins.module_utils import (
     _compare,
     _expected,
     _health,
+    _host_paths,
     _images,
     _manifests,
     _model,
@@ -148,6 +149,7 @@ class ComposeDriver:
         project = self.call.project(one.name)
         model = self.compose.resolve(project, content, variables)
         _policy.check(one.name, model, content, dict(self.call.request.policy))
+        _host_paths.check(model, dict(self.call.request.policy), self.call.folder.path)
         _probes.check(one.name, _model.services(model))
         if not self.call.request.adopt:
             self._foreign.refuse(one.name, model)
@@ -207,6 +209,7 @@ class ComposeDriver:
                 self._foreign.set_aside(model)
             start = time.monotonic()
             content = _release.component_folder(self.call.folder, release.release, part.name)
+            _host_paths.check(model, dict(self.call.request.policy), self.call.folder.path)
             self.compose.up(part.project, content, path, limit, _expected.unfit(part, model, mine))
             self._foreign.give_back(model)
         with self.call.result.timed("health"):

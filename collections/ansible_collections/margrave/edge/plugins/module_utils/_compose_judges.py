@@ -11,6 +11,7 @@ Each takes the value, its path and its row of the table, and yields what the pol
 
 from __future__ import annotations
 
+import posixpath
 import re
 
 from ansible_collections.margrave.edge.plugins.module_utils._compose_rows import (
@@ -18,6 +19,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._compose_rows import
     BRIDGE_OPTIONS,
     COMMON_CAPABILITIES,
     DEVICE_NAME,
+    IMAGE,
     MEMORY_OPTIONS,
     NAME,
     OWN_NETWORKS,
@@ -27,7 +29,6 @@ from ansible_collections.margrave.edge.plugins.module_utils._compose_rows import
     SYSCTLS,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._compose_values import (
-    CONTROL,
     Finding,
     Policy,
     capability,
@@ -78,9 +79,11 @@ class Judges:
 
     def image(self, value: Any, path: str, row: Row) -> Iterator[Finding]:
         """Judge an image by its registry."""
-        if not isinstance(value, str) or CONTROL.search(value) or " " in value:
-            yield Finding(path, "is not an image name", None)
-        elif value and not self.policy.matches("registries", registry_of(value)):
+        if value == "":
+            return
+        if not isinstance(value, str) or not re.fullmatch(IMAGE, value):
+            yield Finding(path, f"{value} is not the name of an image of a registry", None)
+        elif not self.policy.matches("registries", registry_of(value)):
             yield Finding(path, f"registry {registry_of(value)} is not in registries", row.opens)
 
     def labels(self, value: Any, path: str, _row: Row) -> Iterator[Finding]:
@@ -95,7 +98,8 @@ class Judges:
     def capability(self, value: Any, path: str, row: Row) -> Iterator[Finding]:
         """Judge a capability that is added."""
         allowed = map(capability, self.policy.entries("capabilities"))
-        if capability(value) not in (*COMMON_CAPABILITIES, *allowed):
+        is_allowed = capability(value) in (*COMMON_CAPABILITIES, *allowed)
+        if not is_allowed and not self.policy.opens("privileged"):
             yield Finding(path, f"{value} is not in capabilities", row.opens)
 
     def device_entry(self, value: Any, path: str, row: Row) -> Iterator[Finding]:
@@ -118,6 +122,13 @@ class Judges:
         name = text(value).partition(":")[0]
         if name not in self.declared("services"):
             yield Finding(path, f"{name} is not a service of this application", None)
+
+    def volumes_from(self, value: Any, path: str, row: Row) -> Iterator[Finding]:
+        """Judge whose volumes a service takes: `container:` is never a service's name here."""
+        if text(value).startswith("container:"):
+            yield Finding(path, f"{value} is not of this application", None)
+        else:
+            yield from self.service_name(value, path, row)
 
     def network_mode(self, value: Any, path: str, row: Row) -> Iterator[Finding]:
         """Judge the network that a service joins in place of its own."""
@@ -147,6 +158,31 @@ class Judges:
             yield Finding(path, f"{value} is not an absolute path without ..", None)
         elif not self.policy.has_path(value, self.roots):
             yield Finding(path, f"{value} is not in host_paths", row.opens)
+        else:
+            yield from self._below_writable(value, path, row)
+
+    def _below_writable(self, value: str, path: str, row: Row) -> Iterator[Finding]:
+        """Judge a path by the folders above it: a container could put a link in its place."""
+        above = [folder for folder in self._writable() if is_below_any(value, [folder])]
+        own = [folder for folder in above if posixpath.normpath(value) == folder]
+        if above != own and not self.policy.opens(row.opens):
+            upper = next(folder for folder in above if folder not in own)
+            words = f"{value} lies below {upper}, where the application can write and plant links"
+            yield Finding(path, words, row.opens)
+
+    def _writable(self) -> list[str]:
+        """Return the node's folders that the application mounts and can write to."""
+        sources = [
+            text(mount.get("source"))
+            for service in self.declared("services").values()
+            for mount in (service or {}).get("volumes") or []
+            if isinstance(mount, dict) and mount.get("type") == "bind"
+            if is_off(mount.get("read_only"))
+        ]
+        options = [(part or {}).get("driver_opts") for part in self.declared("volumes").values()]
+        sources += [text(one.get("device")) for one in options if isinstance(one, dict)]
+        absolute = [posixpath.normpath(path) for path in sources if path.startswith("/")]
+        return [path for path in absolute if not is_below_any(path, self.roots)]
 
     def host_path(self, value: Any, path: str, row: Row) -> Iterator[Finding]:
         """Judge a path to which the engine writes: never one of the package."""
@@ -220,6 +256,8 @@ class Judges:
             yield Finding(path, f"{words} needs / in host_paths", row.opens)
         elif not self.policy.has_path(device):
             yield Finding(f"{path}.device", f"{device} is not in host_paths", row.opens)
+        else:
+            yield from self._below_writable(device, f"{path}.device", row)
 
 
 def _foreign(kind: str, name: str, path: str) -> Finding:
