@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -115,3 +117,23 @@ def test_a_release_of_which_nothing_is_left_is_incomplete(folder: Folder) -> Non
         _mounts.restore(folder, NAMES[0], "app", _model(f"{folder.contents}/gone/x"))
 
     assert refused.value.code == "release-incomplete"
+
+
+def test_files_that_a_mount_needs_are_taken_from_the_package_again(folder: Folder) -> None:
+    """Those that are there stay the files that containers have open."""
+    place = Path(_release.component_folder(folder, NAMES[0], "app"))
+    place.mkdir(parents=True)
+    (place / "here").write_text("mine")
+    _stored(folder, NAMES[0], _model(str(place / "deep/gone"), str(place / "here")), table=0)
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as tar:
+        for name in ("deep/gone", "here"):
+            entry = tarfile.TarInfo(name)
+            entry.size = len(name)
+            tar.addfile(entry, io.BytesIO(name.encode()))
+
+    _mounts.refill(folder, NAMES[0], "app", packed.getvalue())
+
+    files = {path.name: path.read_text() for path in place.rglob("*") if path.is_file()}
+    assert files == {"here": "mine", "gone": "deep/gone"}
+    assert [path.name for path in place.parent.iterdir()] == ["app"]

@@ -12,10 +12,15 @@ from collections.abc import Callable, Iterable
 from ansible_collections.margrave.edge.plugins.module_utils import (
     _content,
     _materialize,
+    _model,
     _release,
 )
+from ansible_collections.margrave.edge.plugins.module_utils._archive import unpack
 from ansible_collections.margrave.edge.plugins.module_utils._containers import Container
-from ansible_collections.margrave.edge.plugins.module_utils._files import read_json
+from ansible_collections.margrave.edge.plugins.module_utils._files import (
+    read_json,
+    remove_tree,
+)
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Folder
 from ansible_collections.margrave.edge.plugins.module_utils._record import record
 
@@ -30,18 +35,42 @@ def materialized(folder: Folder, release: str, component: str, resolved: dict) -
 
 def restore(folder: Folder, release: str, component: str, model: dict) -> None:
     """Make content again that somebody removed; podman would mount an empty folder instead."""
-    if not _missing(folder, model):
+    if not missing(folder, model):
         return
     resolved = read_json(_release.resolved_path(folder, release, component))
     if resolved is not None:
         materialized(folder, release, component, resolved)
-    for path in _missing(folder, model):
+    for path in missing(folder, model):
         raise _release.incomplete(path)
 
 
-def _missing(folder: Folder, model: dict) -> list[str]:
-    own = (path for path in _materialize.sources(model) if path.startswith(folder.path + "/"))
+def missing(folder: Folder, model: dict) -> list[str]:
+    """Return what the model mounts from the deployment's folder and is not there."""
+    paths = (_materialize.literal(path) for path in _model.host_paths(model))
+    own = (path for path in paths if path.startswith(folder.path + "/"))
     return [path for path in own if not os.path.exists(path)]
+
+
+def refill(folder: Folder, release: str, component: str, archive: bytes) -> None:
+    """Put files of a package back that are gone, where a mount needs them; others stay untouched.
+
+    Containers that an older version made mount these very files.
+    """
+    model = read_json(_release.model_path(folder, release, component)) or {}
+    if not missing(folder, model):
+        return
+    place = _release.component_folder(folder, release, component)
+    fresh = place + ".new"
+    remove_tree(fresh)
+    os.makedirs(fresh, mode=0o755)
+    unpack(component, archive, fresh)
+    for source, _folders, names in os.walk(fresh):
+        target = os.path.normpath(os.path.join(place, os.path.relpath(source, fresh)))
+        os.makedirs(target, mode=0o755, exist_ok=True)
+        for name in names:
+            if not os.path.lexists(os.path.join(target, name)):
+                os.rename(os.path.join(source, name), os.path.join(target, name))
+    remove_tree(fresh)
 
 
 @record
