@@ -205,7 +205,7 @@ class ComposeDriver:
         # An older version kept the model that Compose runs, and nothing else.
         model = resolved.get("model") or self._stored_model(release, part.name) or {}
         content = _release.component_folder(folder, release.release, part.name)
-        _policy.check(part.name, model, content, dict(self.call.request.policy))
+        _policy.check_stored(part.name, model, content, dict(self.call.request.policy))
 
     def missing(self, release: Release) -> list[str]:
         """Images that are not here."""
