@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The model that Compose runs, as a release keeps it."""
+"""Stored models that Compose runs."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ def stored(folder: Folder, release: Release, component: str) -> dict | None:
 
 
 def store(folder: Folder, release: Release, component: str, model: dict) -> None:
-    """Store the model of a component, whole after a crash."""
+    """Store the model of a component atomically."""
     write_whole(_release.model_path(folder, release.release, component), written(model))
 
 
 def written(value: dict) -> bytes:
-    """Return a model as its file holds it."""
+    """Return a model in the format of its file."""
     return json.dumps(value, sort_keys=True, indent=1).encode()
 
 
 def runnable(folder: Folder, engine: Engine, release: Release, part: Part) -> dict:
-    """Return the stored model with the release's images, and all that it mounts in place."""
+    """Return the stored model with the release's images; recreate missing mount sources."""
     model = stored(folder, release, part.name)
     if model is None:
         raise _release.incomplete(_release.model_path(folder, release.release, part.name))
     for image in part.images.values():
-        # An older version noted no name of its own for an image whose tag can move.
+        # Older versions recorded only the tag, which can have moved.
         exact = image.get("pin") or _pull_policy.is_exact(image["reference"])
         if not exact and engine.image(image["reference"]) != image["id"]:
             image["pin"] = _images.exact_name(engine, image)
