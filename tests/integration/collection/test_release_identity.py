@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from lab import Lab
-from tests.support.shop import Shop, Step, assert_alike, four
+from tests.support.shop import ENGINES, Shop, Step, assert_alike, four
 from tests.support.workload import Workload, idle, push_idle
 
 pytestmark = [
     pytest.mark.lab,
-    pytest.mark.parametrize("shop", ["podman", "docker"], indirect=True),
+    pytest.mark.parametrize("shop", ENGINES, indirect=True),
 ]
 
 FILES = {"settings/app.conf": "a=1\n", "token.txt": "first\n", "page.html": "one\n"}
@@ -91,6 +91,7 @@ def test_configs_and_secrets_may_come_from_variables(workload: Workload) -> None
     assert workload.started("plain") == plain
 
 
+@pytest.mark.full
 def test_a_variable_may_come_from_the_packages_own_file(workload: Workload) -> None:
     """A variable of the package's `.env` can be the content of a config or secret."""
     del workload.variables["PASSWORD"]
@@ -104,7 +105,7 @@ def test_a_variable_may_come_from_the_packages_own_file(workload: Workload) -> N
 @pytest.mark.parametrize(
     ("change", "service_path"),
     [
-        ({"page.html": "two\n"}, ("granted", "/page", "two\n")),
+        pytest.param({"page.html": "two\n"}, ("granted", "/page", "two\n"), marks=pytest.mark.full),
         ({"token.txt": "second\n"}, ("granted", "/run/secrets/token", "second\n")),
         ({"settings/app.conf": "a=2\n"}, ("files", "/settings/app.conf", "a=2\n")),
     ],
@@ -161,6 +162,7 @@ def test_an_unchanged_service_keeps_its_mounts_over_releases(
         assert workload.read(service, "/run/secrets/token") == "first\n"
 
 
+@pytest.mark.full
 def test_content_that_nothing_uses_is_removed(workload: Workload) -> None:
     """Only the contents of the current and the previous release stay on the node."""
     content = f"/var/lib/margrave/deployments/{workload.shop.deployment}/content"
@@ -218,6 +220,7 @@ def test_a_mount_source_that_is_not_in_the_package_is_refused(workload: Workload
     assert all("absent" in one["error"]["message"] for one in answers)
 
 
+@pytest.mark.full
 def test_nested_mounts_fit_into_a_read_only_folder(workload: Workload) -> None:
     """Volumes and secrets can be mounted below a folder of the package."""
     service = idle(
@@ -239,6 +242,7 @@ def test_nested_mounts_fit_into_a_read_only_folder(workload: Workload) -> None:
     assert workload.read("web", "/app/token") == "first\n"
 
 
+@pytest.mark.full
 def test_a_rollback_brings_the_old_content_back(workload: Workload) -> None:
     """A rollback restores files, configs and secrets of the older release."""
     workload.apply(kind="install")
@@ -304,7 +308,10 @@ def test_a_new_release_gets_the_image_that_the_tag_means_now(
 
 @pytest.mark.parametrize(
     ("policy", "versions"),
-    [("always", ["one", "two", "two"]), ("missing", ["one", "one", "one"])],
+    [
+        ("always", ["one", "two", "two"]),
+        pytest.param("missing", ["one", "one", "one"], marks=pytest.mark.full),
+    ],
 )
 def test_a_pull_policy_is_honoured(
     workload: Workload, moving: str, tmp_path: Path, policy: str, versions: list[str]
@@ -328,6 +335,7 @@ def test_a_pull_policy_is_honoured(
     assert workload.info()["drift"] == []
 
 
+@pytest.mark.full
 def test_an_unreachable_registry_stops_only_those_that_insist(
     lab: Lab, workload: Workload, moving: str
 ) -> None:
