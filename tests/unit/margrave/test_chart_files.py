@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.margrave.edge.plugins.module_utils import _chart_kinds
+from ansible_collections.margrave.edge.plugins.module_utils import _chart_table
 
 from margrave import chart_files
 
@@ -109,7 +109,7 @@ def test_kinds_that_nodes_may_refuse_are_worth_a_look() -> None:
         "templates/web.yaml: makes a ClusterRole",
         "templates/web.yaml: makes a HelmChart",
     ]
-    assert {kind for kinds in _chart_kinds.KINDS.values() for kind in kinds} == chart_files.KINDS
+    assert {kind for kinds in _chart_table.TABLE.values() for kind in kinds} == chart_files.KINDS
 
 
 def test_values_that_are_not_read_are_told() -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ansible_collections.margrave.edge.plugins.module_utils import _objects, _release
-from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
 from ansible_collections.margrave.edge.plugins.module_utils._files import read_json
 from ansible_collections.margrave.edge.plugins.module_utils._kubernetes import key
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Folder
@@ -61,15 +60,3 @@ def claims(objects: Iterable[dict]) -> list[str]:
         templates = (one.get("spec") or {}).get("volumeClaimTemplates") or []
         found += [f"{each['metadata']['name']}-{name}-[0-9]*" for each in templates]
     return sorted(found)
-
-
-def refuse_hooks(component: str, hooks: Iterable[dict]) -> None:
-    """Hooks run beside what was checked; those of tests never run."""
-    found = [one.get("name") for one in hooks if set(one.get("events") or []) - {"test"}]
-    if found:
-        raise ConfigError(
-            "chart",
-            f"components.{component}: has hooks ({', '.join(map(str, found))}),"
-            " which charts of applications must not have",
-            "make jobs or init containers of them and publish the application again",
-        )

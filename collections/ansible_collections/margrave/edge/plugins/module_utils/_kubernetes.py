@@ -61,6 +61,20 @@ class Cluster:
             environment[f"HELM_{kind}_HOME"] = SCRATCH
         return self.programs.run(command, limit, environment, handles)
 
+    def helm_alone(self, arguments: list[str], handles: tuple[int, ...]) -> Ran:
+        """Start helm as a user who can read nothing of the node, without a way into the cluster.
+
+        The handles are all that it can read.
+        """
+        nowhere = "/nonexistent"
+        environment = {"HOME": nowhere, "KUBECONFIG": nowhere, "HELM_PLUGINS": nowhere}
+        for kind in ("CACHE", "CONFIG", "DATA"):
+            environment[f"HELM_{kind}_HOME"] = nowhere
+        command = [self.place.helm, *arguments]
+        return self.programs.run(
+            command, LOOK_LIMIT, environment, handles, as_nobody=True, folder="/"
+        )
+
     def kubectl(self, arguments: list[str], given: bytes = b"", limit: float = LOOK_LIMIT) -> str:
         """What kubectl prints; EngineError when it fails."""
         command = [self.place.kubectl, f"--kubeconfig={self.place.config}", *arguments]
@@ -125,6 +139,14 @@ class Cluster:
             self.kubectl(
                 ["delete", kind, "-n", namespace, "--ignore-not-found", *names], limit=300.0
             )
+
+    def api_versions(self) -> list[str]:
+        """All that the server offers, as charts ask for it: `apps/v1`, `apps/v1/Deployment`."""
+        found = set(self.kubectl(["api-versions"]).split())
+        for line in self.kubectl(["api-resources", "--no-headers"]).splitlines():
+            version, _namespaced, kind = line.split()[-3:]
+            found.add(f"{version}/{kind}")
+        return sorted(found)
 
     def version(self) -> str:
         """The server's version, or nothing when it does not answer."""

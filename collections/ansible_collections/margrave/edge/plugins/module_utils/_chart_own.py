@@ -1,0 +1,79 @@
+# Copyright: (c) 2026, the Margrave contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Objects of one deployment, by which a reference to another deployment's is told. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from ansible_collections.margrave.edge.plugins.module_utils._record import record
+
+# What each namespace has for everybody in it.
+SHARED = {"configmap": ("kube-root-ca.crt",), "serviceaccount": ("default",)}
+KINDS = {
+    "configmap": ("ConfigMap",),
+    "role": ("Role",),
+    "secret": ("Secret",),
+    "service": ("Service",),
+    "serviceaccount": ("ServiceAccount",),
+    "volume": ("PersistentVolumeClaim", "PersistentVolume"),
+}
+
+
+@record
+class Own:
+    """The objects of all components of a deployment, and their namespace."""
+
+    objects: tuple[dict, ...]
+    namespace: str = ""
+
+    def has(self, kind: str, name: str) -> bool:
+        """Tell whether the deployment has such an object, or every namespace has it."""
+        if name in SHARED.get(kind, ()) or any(
+            each.get("kind") in KINDS[kind] and name_of(each) == name for each in self.objects
+        ):
+            return True
+        return kind == "volume" and any(re.fullmatch(each, name) for each in self._made_claims())
+
+    def makes(self, kind: str, name: str) -> bool:
+        """Tell whether the deployment renders an object of exactly this kind and name."""
+        return any(each.get("kind") == kind and name_of(each) == name for each in self.objects)
+
+    def selects(self, labels: dict) -> bool:
+        """Tell whether labels are among those of a pod that the deployment makes."""
+        wanted = labels.items()
+        return bool(labels) and any(wanted <= (each or {}).items() for each in self._pod_labels())
+
+    def _pod_labels(self) -> Iterator[dict]:
+        for each in self.objects:
+            template = each if each.get("kind") == "Pod" else pod_template(each)
+            yield (template.get("metadata") or {}).get("labels") or {}
+
+    def _made_claims(self) -> Iterator[str]:
+        """Patterns for claims that a stateful set makes per replica."""
+        for each in self.objects:
+            if each.get("kind") == "StatefulSet":
+                for claim in (each.get("spec") or {}).get("volumeClaimTemplates") or []:
+                    yield f"{re.escape(name_of(claim))}-{re.escape(name_of(each))}-[0-9]+"
+
+
+def of(objects: Iterable[dict], namespace: str) -> Own:
+    """Return what is the deployment's own, of the objects of all its components."""
+    return Own(tuple(objects), namespace)
+
+
+def name_of(found: dict) -> str:
+    """Return an object's name."""
+    return str((found.get("metadata") or {}).get("name") or "")
+
+
+def pod_template(found: dict) -> dict:
+    """Return the template of the pods that an object makes, or nothing."""
+    spec = found.get("spec") or {}
+    if found.get("kind") == "CronJob":
+        spec = (spec.get("jobTemplate") or {}).get("spec") or {}
+    template = spec.get("template")
+    return template if isinstance(template, dict) else {}
