@@ -6,13 +6,14 @@ from typing import Any
 
 from ansible_collections.margrave.edge.plugins.module_utils._chart_table import TABLE
 
+INSTANCE = "app.kubernetes.io/instance"
 LABELS = {
-    "app.kubernetes.io/instance": "web",
+    INSTANCE: "web",
     "app.kubernetes.io/managed-by": "Helm",
     "app.kubernetes.io/name": "web",
     "helm.sh/chart": "web-1.0.0",
 }
-SELECTED = {"app.kubernetes.io/instance": "web", "app.kubernetes.io/name": "web"}
+SELECTED = {INSTANCE: "web", "app.kubernetes.io/name": "web"}
 GROUPS = {kind: group for group, kinds in TABLE.items() for kind in kinds}
 
 

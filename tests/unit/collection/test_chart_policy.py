@@ -319,6 +319,15 @@ def test_components_refer_to_each_other() -> None:
         _chart_policy.check({"web": [pod], "db": []}, DENY, "shop")
 
 
+def test_what_is_for_pods_of_the_own_release_passes() -> None:
+    """A chart may have a budget for pods that these values do not make."""
+    budget = _spec("PodDisruptionBudget", selector={"matchLabels": {chart_objects.INSTANCE: "own"}})
+
+    _chart_policy.check({"web": [budget]}, DENY, "shop", ["own"])
+    with pytest.raises(ConfigError, match="may select pods of other deployments"):
+        _chart_policy.check({"web": [budget]}, DENY, "shop", ["another"])
+
+
 def test_a_confining_annotation_passes() -> None:
     """AppArmor and seccomp as every container has them."""
     _check([_marked("Deployment", annotations={APPARMOR: "runtime/default"})])

@@ -192,7 +192,7 @@ def test_a_chart_has_no_access_to_the_cluster(tmp_path: Path, node: Node, hidden
     for command, environment, as_nobody in rendering:
         assert as_nobody
         assert ADMIN not in command
-        assert environment["KUBECONFIG"] == "/nonexistent"
+        assert environment["KUBECONFIG"] == _kubernetes.NOWHERE
     assert [command for command, _, _ in node.commands if "/components/" in " ".join(command)] == []
 
 

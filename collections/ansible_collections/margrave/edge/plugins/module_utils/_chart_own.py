@@ -7,12 +7,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from ansible_collections.margrave.edge.plugins.module_utils._record import record
 
 # What each namespace has for everybody in it.
 SHARED = {"configmap": ("kube-root-ca.crt",), "serviceaccount": ("default",)}
+# By this label charts tell the pods of one release of theirs from those of another.
+INSTANCE = "app.kubernetes.io/instance"
 KINDS = {
     "configmap": ("ConfigMap",),
     "role": ("Role",),
@@ -25,10 +27,11 @@ KINDS = {
 
 @record
 class Own:
-    """The objects of all components of a deployment, and their namespace."""
+    """The objects of all components of a deployment, their namespace, and its releases in Helm."""
 
     objects: tuple[dict, ...]
     namespace: str = ""
+    releases: tuple[str, ...] = ()
 
     def has(self, kind: str, name: str) -> bool:
         """Tell whether the deployment has such an object, or every namespace has it."""
@@ -43,7 +46,12 @@ class Own:
         return any(each.get("kind") == kind and name_of(each) == name for each in self.objects)
 
     def selects(self, labels: dict) -> bool:
-        """Tell whether labels are among those of a pod that the deployment makes."""
+        """Tell whether labels are among those of a pod that the deployment makes.
+
+        A chart may also have something for pods that these values do not make.
+        """
+        if labels.get(INSTANCE) in self.releases:
+            return True
         wanted = labels.items()
         return bool(labels) and any(wanted <= (each or {}).items() for each in self._pod_labels())
 
@@ -58,11 +66,6 @@ class Own:
             if each.get("kind") == "StatefulSet":
                 for claim in (each.get("spec") or {}).get("volumeClaimTemplates") or []:
                     yield f"{re.escape(name_of(claim))}-{re.escape(name_of(each))}-[0-9]+"
-
-
-def of(objects: Iterable[dict], namespace: str) -> Own:
-    """Return what is the deployment's own, of the objects of all its components."""
-    return Own(tuple(objects), namespace)
 
 
 def name_of(found: dict) -> str:

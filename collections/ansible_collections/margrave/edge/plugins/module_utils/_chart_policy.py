@@ -10,16 +10,19 @@ would allow it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from ansible_collections.margrave.edge.plugins.module_utils import _chart_own
 from ansible_collections.margrave.edge.plugins.module_utils._chart_checks import (
     CHECKS,
     SWITCHES,
     Context,
     is_named,
 )
-from ansible_collections.margrave.edge.plugins.module_utils._chart_own import name_of, pod_template
+from ansible_collections.margrave.edge.plugins.module_utils._chart_own import (
+    Own,
+    name_of,
+    pod_template,
+)
 from ansible_collections.margrave.edge.plugins.module_utils._chart_table import POD, TABLE, Row
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
 from ansible_collections.margrave.edge.plugins.module_utils._policy import registry_of
@@ -32,10 +35,18 @@ ABSENT: tuple = (None, "", [])
 UNLISTED = "is not in the table of what charts may set"
 
 
-def check(components: Mapping[str, list[dict]], policy: dict, namespace: str = "") -> None:
-    """Refuse objects that reach further than the policy allows; all findings at once."""
-    everything = [found for objects in components.values() for found in objects]
-    context = Context(policy, _chart_own.of(everything, namespace))
+def check(
+    components: Mapping[str, list[dict]],
+    policy: dict,
+    namespace: str = "",
+    releases: Iterable[str] = (),
+) -> None:
+    """Refuse objects that reach further than the policy allows; all findings at once.
+
+    `components` are the objects of all components of a deployment, `releases` its names in Helm.
+    """
+    everything = tuple(found for objects in components.values() for found in objects)
+    context = Context(policy, Own(everything, namespace, tuple(releases)))
     findings = [
         f"components.{component}: {found.get('kind')}/{name_of(found)}: {finding}"
         for component, objects in components.items()

@@ -57,6 +57,7 @@ def free(names: str) -> dict[str, Any]:
 # `checksum/config` has none.
 ANNOTATIONS = (
     "app.kubernetes.io/*",
+    "helm.sh/hook*",  # hooks are refused for what they are
     "helm.sh/resource-policy",
     "kubectl.kubernetes.io/default-container",
     "kubectl.kubernetes.io/restartedAt",
@@ -71,6 +72,7 @@ ANNOTATIONS = (
     "nginx.ingress.kubernetes.io/proxy-send-timeout",
     "nginx.ingress.kubernetes.io/ssl-redirect",
     "prometheus.io/*",
+    "service.alpha.kubernetes.io/tolerate-unready-endpoints",
 )
 # These confine a pod as it is confined without them, and go by their value.
 CONFINING_ANNOTATIONS = (

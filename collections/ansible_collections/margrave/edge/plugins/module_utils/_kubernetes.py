@@ -32,6 +32,8 @@ CONFIGS = (
 )
 # Both programs keep caches of what the server can do; nothing in them is worth a disk.
 SCRATCH = "/run/margrave/kubernetes"
+# A place that is not there, and where nobody can make one.
+NOWHERE = "/proc/self/nowhere"
 LOOK_LIMIT = 60.0
 
 
@@ -56,7 +58,7 @@ class Cluster:
     ) -> Ran:
         """Start helm."""
         command = [self.place.helm, *arguments, "--kubeconfig", self.place.config]
-        environment = {"HOME": "/nonexistent", "HELM_PLUGINS": "/nonexistent"}
+        environment = {"HOME": SCRATCH, "KUBECACHEDIR": SCRATCH, "HELM_PLUGINS": NOWHERE}
         for kind in ("CACHE", "CONFIG", "DATA"):
             environment[f"HELM_{kind}_HOME"] = SCRATCH
         return self.programs.run(command, limit, environment, handles)
@@ -66,10 +68,9 @@ class Cluster:
 
         The handles are all that it can read.
         """
-        nowhere = "/nonexistent"
-        environment = {"HOME": nowhere, "KUBECONFIG": nowhere, "HELM_PLUGINS": nowhere}
+        environment = dict.fromkeys(("HOME", "KUBECONFIG", "HELM_PLUGINS"), NOWHERE)
         for kind in ("CACHE", "CONFIG", "DATA"):
-            environment[f"HELM_{kind}_HOME"] = nowhere
+            environment[f"HELM_{kind}_HOME"] = NOWHERE
         command = [self.place.helm, *arguments]
         return self.programs.run(
             command, LOOK_LIMIT, environment, handles, as_nobody=True, folder="/"
@@ -78,7 +79,7 @@ class Cluster:
     def kubectl(self, arguments: list[str], given: bytes = b"", limit: float = LOOK_LIMIT) -> str:
         """What kubectl prints; EngineError when it fails."""
         command = [self.place.kubectl, f"--kubeconfig={self.place.config}", *arguments]
-        environment = {"HOME": "/nonexistent", "KUBECACHEDIR": SCRATCH}
+        environment = {"HOME": SCRATCH, "KUBECACHEDIR": SCRATCH}
         ran = self.programs.run(command, limit, environment, given=given)
         if ran.code != 0:
             raise EngineError(

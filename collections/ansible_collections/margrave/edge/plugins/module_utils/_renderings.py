@@ -48,10 +48,12 @@ class Renderings:
         names = [wanted.name for wanted in self.call.request.components]
         paths = {name: _release.rendered_path(folder, release, name) for name in names}
         namespace = self.call.request.namespace
+        projects = {name: self.call.project(name) for name in names}
         components = {name: _rendering.load(path) or [] for name, path in paths.items()}
-        _chart_policy.check(components, dict(self.call.request.policy), namespace)
+        policy = dict(self.call.request.policy)
+        _chart_policy.check(components, policy, namespace, projects.values())
         for name, path in paths.items():
-            self._rehearse(self.call.project(name), namespace, path)
+            self._rehearse(projects[name], namespace, path)
 
     def check(self, folder: Folder, release: Release, part: Part) -> None:
         """Check a component of a release that was made ready before."""
@@ -62,7 +64,9 @@ class Renderings:
         # charts may have holds for its next change.
         is_former = not _rendering.inputs_of(path)
         if not (is_former and folder.linked("current") == release.release):
-            _chart_policy.check(components, dict(self.call.request.policy), namespace)
+            projects = [each.project for each in release.parts]
+            policy = dict(self.call.request.policy)
+            _chart_policy.check(components, policy, namespace, projects)
         if os.path.isdir(path):
             self._rehearse(part.project, namespace, path)
 
