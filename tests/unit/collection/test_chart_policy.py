@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from ansible_collections.margrave.edge.plugins.module_utils import _chart_policy
+from ansible_collections.margrave.edge.plugins.module_utils import _chart_policy, _charted
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
 
 from tests.support import chart_objects
@@ -339,3 +340,32 @@ def test_each_finding_is_told_at_once() -> None:
         _check([_pod(runtimeClassName="kata"), _spec("Service", externalIPs=["10.0.0.1"])])
 
     assert refused.value.message.count("components.web: ") == 2
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        made("Deployment", spec="x"),
+        made("Deployment", spec={"template": ["x"]}),
+        _pod(containers="x"),
+        _pod(containers=["x", {"name": []}]),
+        _pod(volumes={"hostPath": "x"}),
+        _pod_marked(a="b") | {"metadata": {"name": "web", "annotations": ["x"]}},
+        _marked(labels="x"),
+        _container(securityContext={"capabilities": {"add": "ALL"}}),
+        made("Role", rules="x"),
+        made("Role", rules=["x", {"verbs": [{}], "resources": [["pods"]]}]),
+        made("RoleBinding", roleRef="x", subjects="x"),
+        _spec("Service", selector="x"),
+        _spec("StatefulSet", volumeClaimTemplates="x", template={"metadata": {"labels": "x"}}),
+        _spec("NetworkPolicy", podSelector={"matchLabels": "x"}),
+        _spec("CronJob", jobTemplate="x"),
+    ],
+    ids=lambda found: json.dumps(found)[:60],
+)
+def test_whatever_stands_in_a_chart_is_refused_as_such(found: dict[str, Any]) -> None:
+    """A value of another type than Kubernetes expects is a finding, never an error of ours."""
+    with pytest.raises(ConfigError):
+        _check([found])
+    assert all(isinstance(each, dict) for each in _charted.images([found]).values())
+    assert all(isinstance(name, str) for name in _charted.claims([found]))

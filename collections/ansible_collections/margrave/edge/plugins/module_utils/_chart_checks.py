@@ -10,7 +10,7 @@ import fnmatch
 from collections.abc import Iterable, Iterator
 
 from ansible_collections.margrave.edge.plugins.module_utils import _chart_kinds
-from ansible_collections.margrave.edge.plugins.module_utils._chart_own import Own
+from ansible_collections.margrave.edge.plugins.module_utils._chart_own import Own, mapping
 from ansible_collections.margrave.edge.plugins.module_utils._chart_table import (
     ANNOTATIONS,
     AS_PRIVILEGED,
@@ -162,7 +162,7 @@ def _labels(row: Row, value: Any, context: Context) -> Iterator[str]:
 
 
 def _selector(row: Row, value: Any, context: Context) -> Iterator[str]:
-    labels = (value or {}).get("matchLabels") or {}
+    labels = mapping(mapping(value).get("matchLabels"))
     if not context.own.selects(labels) and not context.is_privileged:
         yield row.reason
 
@@ -216,4 +216,16 @@ CHECKS = {
     "service_selector": _service_selector,
     "subject": _subject,
     "workload": _workload,
+}
+# What those that look into a value need it to be.
+SHAPES: dict[str, type] = {
+    "annotations": dict,
+    "capability": list,
+    "labels": dict,
+    "resources": dict,
+    "role": dict,
+    "rules": list,
+    "selector": dict,
+    "service_selector": dict,
+    "workload": dict,
 }

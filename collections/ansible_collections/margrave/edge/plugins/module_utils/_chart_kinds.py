@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ansible_collections.margrave.edge.plugins.module_utils._chart_own import Own
+from ansible_collections.margrave.edge.plugins.module_utils._chart_own import Own, mapping
 
 READING = {"get", "list", "watch"}
 CHANGING = {"update", "patch", "delete"}
@@ -27,10 +27,10 @@ RULE_FIELDS = {"apiGroups", "resources", "resourceNames", "verbs"}
 
 def excessive(rules: Iterable[dict], own: Own, opened: Iterable[str]) -> Iterator[str]:
     """Yield what the rules of a Role give beyond the deployment's own objects."""
-    for rule in rules:
+    for rule in map(mapping, rules):
         yield from (f"{field} is not for charts" for field in sorted(set(rule) - RULE_FIELDS))
-        verbs, names = set(rule.get("verbs") or []), rule.get("resourceNames") or []
-        for resource in sorted(set(rule.get("resources") or [])):
+        verbs, names = set(map(str, rule.get("verbs") or [])), rule.get("resourceNames") or []
+        for resource in sorted(set(map(str, rule.get("resources") or []))):
             allowed = _allowed(resource, _are_own(resource, names, own, opened))
             excess = verbs - allowed
             if excess:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from ansible_collections.margrave.edge.plugins.module_utils._record import record
+from ansible_collections.margrave.edge.plugins.module_utils._types import Any
 
 # What each namespace has for everybody in it.
 SHARED = {"configmap": ("kube-root-ca.crt",), "serviceaccount": ("default",)}
@@ -53,30 +54,39 @@ class Own:
         if labels.get(INSTANCE) in self.releases:
             return True
         wanted = labels.items()
-        return bool(labels) and any(wanted <= (each or {}).items() for each in self._pod_labels())
+        return bool(labels) and any(wanted <= each.items() for each in self._pod_labels())
 
     def _pod_labels(self) -> Iterator[dict]:
         for each in self.objects:
             template = each if each.get("kind") == "Pod" else pod_template(each)
-            yield (template.get("metadata") or {}).get("labels") or {}
+            yield mapping(mapping(template.get("metadata")).get("labels"))
 
     def _made_claims(self) -> Iterator[str]:
         """Patterns for claims that a stateful set makes per replica."""
         for each in self.objects:
             if each.get("kind") == "StatefulSet":
-                for claim in (each.get("spec") or {}).get("volumeClaimTemplates") or []:
+                for claim in mappings(mapping(each.get("spec")).get("volumeClaimTemplates")):
                     yield f"{re.escape(name_of(claim))}-{re.escape(name_of(each))}-[0-9]+"
 
 
 def name_of(found: dict) -> str:
     """Return an object's name."""
-    return str((found.get("metadata") or {}).get("name") or "")
+    return str(mapping(found.get("metadata")).get("name") or "")
 
 
 def pod_template(found: dict) -> dict:
     """Return the template of the pods that an object makes, or nothing."""
-    spec = found.get("spec") or {}
+    spec = mapping(found.get("spec"))
     if found.get("kind") == "CronJob":
-        spec = (spec.get("jobTemplate") or {}).get("spec") or {}
-    template = spec.get("template")
-    return template if isinstance(template, dict) else {}
+        spec = mapping(mapping(spec.get("jobTemplate")).get("spec"))
+    return mapping(spec.get("template"))
+
+
+def mapping(value: Any) -> dict:
+    """Return a value, or nothing where it is no mapping: who wrote it may have written anything."""
+    return value if isinstance(value, dict) else {}
+
+
+def mappings(value: Any) -> list[dict]:
+    """Return those items of a list that are mappings."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

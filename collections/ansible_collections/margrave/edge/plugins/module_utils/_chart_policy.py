@@ -14,12 +14,15 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from ansible_collections.margrave.edge.plugins.module_utils._chart_checks import (
     CHECKS,
+    SHAPES,
     SWITCHES,
     Context,
     is_named,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._chart_own import (
     Own,
+    mapping,
+    mappings,
     name_of,
     pod_template,
 )
@@ -75,19 +78,19 @@ def check_source(component: str, repository: str, policy: dict) -> None:
 def pod_of(found: dict) -> dict:
     """Return the pod that an object makes or is, or nothing."""
     if found.get("kind") == "Pod":
-        return found.get("spec") or {}
-    return pod_template(found).get("spec") or {}
+        return mapping(found.get("spec"))
+    return mapping(pod_template(found).get("spec"))
 
 
 def containers(pod: dict) -> Iterator[dict]:
     """Yield all containers of a pod."""
     for kind in ("initContainers", "containers", "ephemeralContainers"):
-        yield from pod.get(kind) or []
+        yield from mappings(pod.get(kind))
 
 
 def _findings(found: dict, context: Context) -> Iterator[str]:
-    metadata = found.get("metadata") or {}
-    marks = metadata.get("annotations") or {}
+    metadata = mapping(found.get("metadata"))
+    marks = mapping(metadata.get("annotations"))
     if HOOK in marks:
         yield f"is a hook ({marks[HOOK]}): charts of applications must not have hooks"
     if not metadata.get("name"):
@@ -111,6 +114,10 @@ def _findings(found: dict, context: Context) -> Iterator[str]:
 def _walk(fields: Any, value: Any, path: str, context: Context) -> Iterator[str]:
     """Yield what is wrong with a value and all that is below it."""
     if isinstance(fields, Row):
+        shape = SHAPES.get(fields.check)
+        if shape and value is not None and not isinstance(value, shape):
+            yield f"{path}: has to be a {shape.__name__}"
+            return
         for reason in CHECKS[fields.check](fields, value, context):
             yield _told(path, reason, fields.opens)
     elif isinstance(value, list):
@@ -120,7 +127,7 @@ def _walk(fields: Any, value: Any, path: str, context: Context) -> Iterator[str]
         for key, item in value.items():
             yield from _field(fields, key, item, f"{path}.{key}" if path else key, context)
     elif value not in ABSENT:
-        yield _told(path, "has to be a mapping", "")
+        yield f"{path}: has to be a dict"
 
 
 def _field(fields: dict, key: str, value: Any, path: str, context: Context) -> Iterator[str]:

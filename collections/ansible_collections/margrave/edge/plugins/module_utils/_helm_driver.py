@@ -126,15 +126,10 @@ class HelmDriver:
             timeout=one.timeout,
         )
         objects = self._renderings.render(folder, release, part)
-        stated = json.dumps(
-            {"objects": [_charted.name_of(each) for each in objects]}, sort_keys=True
-        )
-        write_plain(_release.model_path(folder, release, one.name), stated.encode())
-        part.images = {
-            f"{key(each)}/{box['name']}": {"reference": box.get("image"), "id": "", "ours": False}
-            for each in objects
-            for box in _chart_policy.containers(_chart_policy.pod_of(each))
-        }
+        stated = {"objects": [_charted.address_of(each) for each in objects]}
+        model = _release.model_path(folder, release, one.name)
+        write_plain(model, json.dumps(stated, sort_keys=True).encode())
+        part.images = _charted.images(objects)
         part.volumes = _charted.claims(objects)
         if one.name == request.components[-1].name:
             # Components may refer to each other's objects, so they are checked together.
