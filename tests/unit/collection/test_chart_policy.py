@@ -74,7 +74,7 @@ APPARMOR = "container.apparmor.security.beta.kubernetes.io/web"
 SUBJECT = {"kind": "ServiceAccount", "name": "other", "namespace": "shop"}
 
 REFUSED: dict[str, tuple[dict[str, Any], str, dict[str, Any] | None]] = {
-    # What takes confinement away.
+    # Confinement.
     "AppArmor by annotation": (
         _marked("Deployment", annotations={APPARMOR: "unconfined"}),
         "metadata.annotations: container.apparmor",
@@ -120,7 +120,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str, dict[str, Any] | None]] = {
         "metadata.ownerReferences: is not in the table",
         PRIVILEGED,
     ),
-    # What reaches into networks.
+    # Networks.
     "addresses of others": (
         _spec("Service", externalIPs=["10.0.0.1"]),
         "spec.externalIPs",
@@ -151,7 +151,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str, dict[str, Any] | None]] = {
         "lifecycle.preStop.tcpSocket.host",
         NAMESPACES,
     ),
-    # What belongs to other deployments.
+    # Objects of other deployments.
     "a Secret, as a volume": (
         _pod(volumes=[{"name": "a", "secret": {"secretName": "other"}}]),
         "volumes[0].secret.secretName: other is not of this deployment",
@@ -257,7 +257,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str, dict[str, Any] | None]] = {
         "spec.scaleTargetRef: Deployment other",
         PRIVILEGED,
     ),
-    # What tells other programs what to do.
+    # Orders to other programs.
     "orders to a controller": (
         _marked("Ingress", annotations={"nginx.ingress.kubernetes.io/configuration-snippet": "x"}),
         "metadata.annotations: nginx.ingress.kubernetes.io/configuration-snippet",
@@ -289,7 +289,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str, dict[str, Any] | None]] = {
 
 
 @pytest.mark.parametrize(("found", "finding", "opens"), REFUSED.values(), ids=list(REFUSED))
-def test_what_the_table_does_not_list_is_refused_with_its_path(
+def test_fields_outside_the_table_are_refused_with_their_path(
     found: dict[str, Any], finding: str, opens: Mapping[str, Any] | None
 ) -> None:
     """Each with the key of the policy that allows it, and with that key it passes."""
@@ -306,7 +306,7 @@ def test_what_the_table_does_not_list_is_refused_with_its_path(
 
 
 @pytest.mark.parametrize("objects", chart_objects.ORDINARY.values(), ids=chart_objects.ORDINARY)
-def test_what_charts_of_applications_are_made_of_passes(objects: list[dict[str, Any]]) -> None:
+def test_ordinary_charts_pass(objects: list[dict[str, Any]]) -> None:
     """Under the policy that denies everything, in the forms that common chart libraries write."""
     _check(objects)
 
@@ -320,7 +320,7 @@ def test_components_refer_to_each_other() -> None:
         _chart_policy.check({"web": [pod], "db": []}, DENY, "shop")
 
 
-def test_what_is_for_pods_of_the_own_release_passes() -> None:
+def test_selectors_of_the_own_release_pass() -> None:
     """A chart may have a budget for pods that these values do not make."""
     budget = _spec("PodDisruptionBudget", selector={"matchLabels": {chart_objects.INSTANCE: "own"}})
 
@@ -334,7 +334,7 @@ def test_a_confining_annotation_passes() -> None:
     _check([_marked("Deployment", annotations={APPARMOR: "runtime/default"})])
 
 
-def test_each_finding_is_told_at_once() -> None:
+def test_all_findings_are_reported_at_once() -> None:
     """An author mends a chart in one go."""
     with pytest.raises(ConfigError) as refused:
         _check([_pod(runtimeClassName="kata"), _spec("Service", externalIPs=["10.0.0.1"])])
@@ -363,7 +363,7 @@ def test_each_finding_is_told_at_once() -> None:
     ],
     ids=lambda found: json.dumps(found)[:60],
 )
-def test_whatever_stands_in_a_chart_is_refused_as_such(found: dict[str, Any]) -> None:
+def test_values_of_a_wrong_type_are_findings(found: dict[str, Any]) -> None:
     """A value of another type than Kubernetes expects is a finding, never an error of ours."""
     with pytest.raises(ConfigError):
         _check([found])

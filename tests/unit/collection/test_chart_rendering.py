@@ -110,7 +110,7 @@ class Node:
         return [command[3] for command, _, _ in self.commands if command[1] == "upgrade"]
 
     def prints(self, chart: str) -> str:
-        """What a chart that was given prints now."""
+        """Render a chart that was given."""
         return subprocess.run(
             [self.helm, "template", "x", chart], capture_output=True, text=True, check=True
         ).stdout
@@ -209,7 +209,7 @@ def test_a_packed_subchart_has_none_either(tmp_path: Path, node: Node) -> None:
     }
 
 
-def test_what_was_checked_is_what_is_installed(tmp_path: Path, node: Node) -> None:
+def test_the_checked_objects_are_installed(tmp_path: Path, node: Node) -> None:
     """A chart that is another one each time it is rendered is rendered once, attempts included."""
     text = WORDS.replace("words", "dice") + "  dice: {{ randAlphaNum 20 }}\n  at: '{{ now }}'\n"
     files = {"templates/dice.yaml": text}
@@ -277,7 +277,7 @@ def test_hooks_but_those_of_tests_are_refused(
     assert [each["metadata"]["name"] for each in _kept(call, release)] == ["words"]
 
 
-def test_what_the_cluster_offers_is_known_to_templates(tmp_path: Path, node: Node) -> None:
+def test_templates_know_the_clusters_capabilities(tmp_path: Path, node: Node) -> None:
     """Its version and its kinds, as charts ask for them."""
     asks = (
         '  version: "{{ .Capabilities.KubeVersion }}"\n'
@@ -313,7 +313,7 @@ def test_every_character_survives(tmp_path: Path, helm: str) -> None:
     assert through_yaml == objects[0]
 
 
-def test_what_was_not_kept_whole_is_not_used(tmp_path: Path) -> None:
+def test_a_damaged_rendering_is_not_used(tmp_path: Path) -> None:
     """After a power cut, or when somebody changed it."""
     path = tmp_path / "web.rendered"
     _rendering.store(str(path), {}, [{"kind": "ConfigMap"}], "inputs")

@@ -33,14 +33,14 @@ SWITCHES = ("privileged", "host_namespaces")
 
 @record
 class Context:
-    """What a field is held against: the site's policy, and what is the deployment's own."""
+    """The site's policy, and the objects of the deployment."""
 
     policy: dict
     own: Own
 
     @property
     def is_privileged(self) -> bool:
-        """Whether the policy lets packages do as they like."""
+        """Return whether the policy allows everything that a privileged container could do."""
         return self.allows("privileged")
 
     @property
@@ -49,17 +49,17 @@ class Context:
         return list(self.policy.get("host_paths") or [])
 
     def allows(self, switch: str) -> bool:
-        """Tell whether a key of the policy that is `allow` or `deny` says allow."""
+        """Return whether a key of the policy that is `allow` or `deny` is `allow`."""
         return switch in SWITCHES and self.policy.get(switch) == "allow"
 
 
 def is_named(registry: str, policy: dict) -> bool:
-    """Tell whether the policy names a registry."""
+    """Return whether the policy names a registry."""
     return matches(registry, policy.get("registries") or [])
 
 
 def matches(text: str, patterns: Iterable[str]) -> bool:
-    """Tell whether a text matches one of the patterns."""
+    """Return whether a text matches one of the patterns."""
     return any(fnmatch.fnmatchcase(text, pattern) for pattern in patterns)
 
 
@@ -217,7 +217,7 @@ CHECKS = {
     "subject": _subject,
     "workload": _workload,
 }
-# What those that look into a value need it to be.
+# The types of values that some checks need.
 SHAPES: dict[str, type] = {
     "annotations": dict,
     "capability": list,

@@ -4,8 +4,8 @@
 
 """Rights that a chart may give within its deployment's own namespace. Pure.
 
-A list of what is allowed: a cluster learns new resources with every operator that is installed on
-it, and some of those deploy whatever they are told, with rights of their own.
+An allow-list, because a cluster learns new resources with every operator that is installed on it,
+and some operators deploy whatever their resources ask for, with rights of their own.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from ansible_collections.margrave.edge.plugins.module_utils._chart_own import Ow
 
 READING = {"get", "list", "watch"}
 CHANGING = {"update", "patch", "delete"}
-# What an application may write of its own namespace: enough to elect a leader and to say why.
+# Resources that an application may write in its namespace: enough to elect a leader.
 WRITABLE = {"events", "leases"}
-# Of others it is a way into containers: a connection to `pods/exec` is a `get` to Kubernetes.
+# Other subresources are ways into containers: a connection to `pods/exec` is a `get` to Kubernetes.
 HARMLESS_PARTS = {"log", "scale", "status"}
 # The names of these decide, because the others in the namespace are another deployment's.
 BY_NAME = {"configmaps": "configmap", "secrets": "secret"}

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Objects of one deployment, by which a reference to another deployment's is told. Pure."""
+"""Objects of one deployment, to recognise references to another deployment's. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from ansible_collections.margrave.edge.plugins.module_utils._record import record
 from ansible_collections.margrave.edge.plugins.module_utils._types import Any
 
-# What each namespace has for everybody in it.
+# Objects that each namespace has for all its pods.
 SHARED = {"configmap": ("kube-root-ca.crt",), "serviceaccount": ("default",)}
 # By this label charts tell the pods of one release of theirs from those of another.
 INSTANCE = "app.kubernetes.io/instance"
@@ -35,7 +35,7 @@ class Own:
     releases: tuple[str, ...] = ()
 
     def has(self, kind: str, name: str) -> bool:
-        """Tell whether the deployment has such an object, or every namespace has it."""
+        """Return whether the deployment has such an object, or every namespace has it."""
         if name in SHARED.get(kind, ()) or any(
             each.get("kind") in KINDS[kind] and name_of(each) == name for each in self.objects
         ):
@@ -43,11 +43,11 @@ class Own:
         return kind == "volume" and any(re.fullmatch(each, name) for each in self._made_claims())
 
     def makes(self, kind: str, name: str) -> bool:
-        """Tell whether the deployment renders an object of exactly this kind and name."""
+        """Return whether the deployment renders an object of exactly this kind and name."""
         return any(each.get("kind") == kind and name_of(each) == name for each in self.objects)
 
     def selects(self, labels: dict) -> bool:
-        """Tell whether labels are among those of a pod that the deployment makes.
+        """Return whether labels are among those of a pod of the deployment.
 
         A chart may also have something for pods that these values do not make.
         """
@@ -83,7 +83,7 @@ def pod_template(found: dict) -> dict:
 
 
 def mapping(value: Any) -> dict:
-    """Return a value, or nothing where it is no mapping: who wrote it may have written anything."""
+    """Return a value, or an empty mapping where it is none: charts may hold anything."""
     return value if isinstance(value, dict) else {}
 
 

@@ -16,8 +16,8 @@ from collections import namedtuple
 
 from ansible_collections.margrave.edge.plugins.module_utils._types import Any
 
-# check   the name of a function of _chart_policy, which finds what is wrong with a value
-# allows  what the check needs to know: the allowed values, or the kind that a name refers to
+# check   the name of a function of _chart_checks, which judges a value
+# allows  data for the check: the allowed values, or the kind that a name refers to
 # opens   the key of the site's policy that allows the rest, or nothing where none does
 # reason  why the rest is refused
 Row = namedtuple("Row", ("check", "allows", "opens", "reason"))
@@ -53,11 +53,11 @@ def free(names: str) -> dict[str, Any]:
     return dict.fromkeys(names.split(), ANY)
 
 
-# What annotations say is up to whatever runs in the cluster, so those with a domain are listed.
-# `checksum/config` has none.
+# Annotations with a domain are orders to controllers, known and unknown, so the harmless ones are
+# listed. Others, such as `checksum/config`, need no listing.
 ANNOTATIONS = (
     "app.kubernetes.io/*",
-    "helm.sh/hook*",  # hooks are refused for what they are
+    "helm.sh/hook*",  # hooks are refused elsewhere
     "helm.sh/resource-policy",
     "kubectl.kubernetes.io/default-container",
     "kubectl.kubernetes.io/restartedAt",
@@ -242,7 +242,7 @@ BACKEND = {"service": {"name": own("service"), "port": ANY}}
 
 def kind(**fields: Any) -> dict[str, Any]:
     """Return the fields of a kind, with those that each object has."""
-    # The API server does not take a status from what is applied.
+    # The API server ignores a status here.
     return {**free("apiVersion kind status"), "metadata": METADATA, **fields}
 
 

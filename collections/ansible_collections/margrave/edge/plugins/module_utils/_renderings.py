@@ -60,8 +60,8 @@ class Renderings:
         namespace = release.namespace
         components = {each.name: self._objects_of(folder, release, each) for each in release.parts}
         path = _release.rendered_path(folder, release.release, part.name)
-        # What was installed before charts were kept rendered runs on as it is: the table of what
-        # charts may have holds for its next change.
+        # A release of a version that kept no rendered charts runs on as it is; the table of allowed
+        # fields holds for its next change.
         is_former = not _rendering.inputs_of(path)
         if not (is_former and folder.linked("current") == release.release):
             projects = [each.project for each in release.parts]
