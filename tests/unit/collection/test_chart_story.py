@@ -62,8 +62,6 @@ class Programs:
 
     def kubectl(self, words: list[str], *_more: Any, **_limit: float) -> str:
         """Read the manifest; list, label and delete the claim."""
-        if words[0].startswith("api-"):
-            return ""
         if words[0] == "create":
             return json.dumps(CLAIM)
         if words[0] == "label":
@@ -82,6 +80,7 @@ def programs(monkeypatch: pytest.MonkeyPatch) -> Programs:
     for name, run in (("helm", made.helm), ("helm_alone", made.helm), ("kubectl", made.kubectl)):
         monkeypatch.setattr(Cluster, name, lambda _self, *a, _run=run, **k: _run(*a, **k))
     monkeypatch.setattr(Cluster, "version", lambda _self: "1.33.0")
+    monkeypatch.setattr(Cluster, "api_versions", lambda _self: ["v1"])
     monkeypatch.setattr(_kubernetes, "required", SimpleNamespace)
     monkeypatch.setattr(_driver, "here", lambda: ["helm"])
     return made

@@ -78,16 +78,15 @@ class Cluster:
 
     def kubectl(self, arguments: list[str], given: bytes = b"", limit: float = LOOK_LIMIT) -> str:
         """What kubectl prints; EngineError when it fails."""
+        ran = self._kubectl(arguments, given, limit)
+        if ran.code != 0:
+            raise _refused(arguments, ran)
+        return ran.out
+
+    def _kubectl(self, arguments: list[str], given: bytes = b"", limit: float = LOOK_LIMIT) -> Ran:
         command = [self.place.kubectl, f"--kubeconfig={self.place.config}", *arguments]
         environment = {"HOME": SCRATCH, "KUBECACHEDIR": SCRATCH}
-        ran = self.programs.run(command, limit, environment, given=given)
-        if ran.code != 0:
-            raise EngineError(
-                "kubernetes-refused",
-                f"kubectl {arguments[0]}: {last_words(ran.err) or 'no answer in time'}",
-                "look at the node: kubectl get nodes,pods -A",
-            )
-        return ran.out
+        return self.programs.run(command, limit, environment, given=given)
 
     def as_objects(self, manifest: str, namespace: str) -> list[dict]:
         """What a manifest says, as values; nothing is made of it."""
@@ -144,7 +143,12 @@ class Cluster:
     def api_versions(self) -> list[str]:
         """All that the server offers, as charts ask for it: `apps/v1`, `apps/v1/Deployment`."""
         found = set(self.kubectl(["api-versions"]).split())
-        for line in self.kubectl(["api-resources", "--no-headers"]).splitlines():
+        asked = ["api-resources", "--no-headers"]
+        ran = self._kubectl(asked)
+        # With an extension of the API away, kubectl lists all others and fails.
+        if not ran.out:
+            raise _refused(asked, ran)
+        for line in ran.out.splitlines():
             version, _namespaced, kind = line.split()[-3:]
             found.add(f"{version}/{kind}")
         return sorted(found)
@@ -184,6 +188,14 @@ def required() -> Place:
         "no-kubernetes",
         f"this node cannot run Helm components: {' and '.join(lacking)} missing",
         f"install k3s and helm 3.13 or newer, or put a kubeconfig at {CONFIGS[0]}",
+    )
+
+
+def _refused(arguments: list[str], ran: Ran) -> EngineError:
+    return EngineError(
+        "kubernetes-refused",
+        f"kubectl {arguments[0]}: {last_words(ran.err) or 'no answer in time'}",
+        "look at the node: kubectl get nodes,pods -A",
     )
 
 
