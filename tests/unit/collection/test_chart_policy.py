@@ -273,6 +273,26 @@ REFUSED: dict[str, tuple[dict[str, Any], str, dict[str, Any] | None]] = {
         "metadata.labels: owner: helm",
         None,
     ),
+    "a record of Helm's": (
+        made("Secret", name="sh.helm.release.v1.margrave-other.v2"),
+        "metadata.name: sh.helm.release.v1.margrave-other.v2 is a name of Helm's own",
+        None,
+    ),
+    "the node's SSH": (
+        _container(ports=[{"containerPort": 22, "hostPort": 22}]),
+        "containers[0].ports[0].hostPort: 22 is a port of the node's own services",
+        NAMESPACES,
+    ),
+    "the node's API server": (
+        _spec("Service", type="LoadBalancer", ports=[{"port": 6443}]),
+        "spec.ports[0].port: 6443 is a port of the node's own services",
+        NAMESPACES,
+    ),
+    "rights over an operator's resources": (
+        made("Role", rules=[{"apiGroups": ["x.io"], "resources": ["leases"], "verbs": ["get"]}]),
+        "rules: the group x.io is not of Kubernetes itself",
+        PRIVILEGED,
+    ),
     "a label of ours": (
         _marked(labels={"margrave.deployment": "another"}),
         "metadata.labels: margrave.deployment",
@@ -340,6 +360,8 @@ def test_all_findings_are_reported_at_once() -> None:
         _check([_pod(runtimeClassName="kata"), _spec("Service", externalIPs=["10.0.0.1"])])
 
     assert refused.value.message.count("components.web: ") == 2
+    with pytest.raises(ConfigError, match=r"; and 50 more$"):
+        _check([_pod(runtimeClassName="kata")] * 100)
 
 
 @pytest.mark.parametrize(

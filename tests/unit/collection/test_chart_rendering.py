@@ -71,6 +71,7 @@ class Node:
 
     helm: str
     history: list[dict[str, Any]] = field(default_factory=list)
+    claims: list[dict[str, Any]] = field(default_factory=list)
     commands: list[tuple[list[str], dict[str, str], bool]] = field(default_factory=list)
 
     def run(
@@ -86,6 +87,8 @@ class Node:
         """Run helm where it needs no cluster; note every command."""
         self.commands.append((command, dict(environment), as_nobody))
         if command[0] == "kubectl":
+            if command[2:4] == ["get", "PersistentVolumeClaim"]:
+                return Ran(0, json.dumps({"kind": "List", "items": self.claims}), "")
             # As with an extension of the API away: all else is listed.
             return Ran(int(command[2] == "api-resources"), self._kubectl(command[2], given), "")
         if command[1] in ("template", "show"):
@@ -276,6 +279,33 @@ def test_hooks_but_those_of_tests_are_refused(
         return
     call, release = _staged(tmp_path, {"templates/hook.yaml": text})
     assert [each["metadata"]["name"] for each in _kept(call, release)] == ["words"]
+
+
+SET = """
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db}
+spec:
+  serviceName: db
+  selector: {matchLabels: {app: db}}
+  template:
+    metadata: {labels: {app: db}}
+    spec: {containers: [{name: db, image: db}]}
+  volumeClaimTemplates: [{metadata: {name: data}}]
+"""
+
+
+def test_another_deployments_claim_is_not_taken_over(tmp_path: Path, node: Node) -> None:
+    """A stateful set would mount a claim of the name that it makes up, whoever made that."""
+    node.claims = [
+        {"kind": "PersistentVolumeClaim", "metadata": {"namespace": "shop", "name": "data-db-0"}}
+    ]
+    files = {"templates/set.yaml": SET}
+
+    with pytest.raises(ConfigError, match="data-db-0 is there and not of this deployment"):
+        _staged(tmp_path, files)
+    node.claims[0]["metadata"]["labels"] = {"margrave.deployment": ID}
+    _staged(tmp_path, files)
 
 
 def test_templates_know_the_clusters_capabilities(tmp_path: Path, node: Node) -> None:

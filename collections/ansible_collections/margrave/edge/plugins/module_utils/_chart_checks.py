@@ -17,6 +17,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._chart_table import 
     CONFINING_ANNOTATIONS,
     CONFINING_VALUES,
     LABELS,
+    NODE_PORTS,
     READ_LABELS,
     Row,
 )
@@ -28,6 +29,8 @@ from ansible_collections.margrave.edge.plugins.module_utils._policy import (
 from ansible_collections.margrave.edge.plugins.module_utils._record import record
 from ansible_collections.margrave.edge.plugins.module_utils._types import Any
 
+# Names of the Secrets in which Helm keeps its releases.
+HELM_RECORDS = "sh.helm.release."
 SWITCHES = ("privileged", "host_namespaces")
 
 
@@ -85,6 +88,16 @@ def _own(row: Row, value: Any, context: Context) -> Iterator[str]:
         return
     if not context.own.has(kind, str(value)) and f"{kind}:{value}" not in context.opened:
         yield f"{value} {row.reason} (allowed by {kind}:{value} in host_paths)"
+
+
+def _name(row: Row, value: Any, _context: Context) -> Iterator[str]:
+    if str(value).startswith(HELM_RECORDS):
+        yield f"{value} {row.reason}"
+
+
+def _port(row: Row, value: Any, context: Context) -> Iterator[str]:
+    if value in NODE_PORTS and not context.allows(row.opens):
+        yield f"{value} {row.reason}"
 
 
 def _subject(row: Row, value: Any, context: Context) -> Iterator[str]:
@@ -205,9 +218,11 @@ CHECKS = {
     "host_path": _host_path,
     "image": _image,
     "labels": _labels,
+    "name": _name,
     "namespace": _namespace,
     "one_of": _one_of,
     "own": _own,
+    "port": _port,
     "priority": _priority,
     "resources": _resources,
     "role": _role,

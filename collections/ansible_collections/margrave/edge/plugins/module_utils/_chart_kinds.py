@@ -22,6 +22,19 @@ WRITABLE = {"events", "leases"}
 HARMLESS_PARTS = {"log", "scale", "status"}
 # The names of these decide, because the others in the namespace are another deployment's.
 BY_NAME = {"configmaps": "configmap", "secrets": "secret"}
+# Those of Kubernetes itself: other resources of these names are an operator's.
+GROUPS = {
+    "",
+    "apps",
+    "autoscaling",
+    "batch",
+    "coordination.k8s.io",
+    "discovery.k8s.io",
+    "events.k8s.io",
+    "metrics.k8s.io",
+    "networking.k8s.io",
+    "policy",
+}
 RULE_FIELDS = {"apiGroups", "resources", "resourceNames", "verbs"}
 
 
@@ -29,6 +42,8 @@ def excessive(rules: Iterable[dict], own: Own, opened: Iterable[str]) -> Iterato
     """Yield what the rules of a Role give beyond the deployment's own objects."""
     for rule in map(mapping, rules):
         yield from (f"{field} is not for charts" for field in sorted(set(rule) - RULE_FIELDS))
+        for group in sorted(set(map(str, rule.get("apiGroups") or [])) - GROUPS):
+            yield f"the group {group} is not of Kubernetes itself"
         verbs, names = set(map(str, rule.get("verbs") or [])), rule.get("resourceNames") or []
         for resource in sorted(set(map(str, rule.get("resources") or []))):
             allowed = _allowed(resource, _are_own(resource, names, own, opened))

@@ -18,7 +18,6 @@ SHARED = {"configmap": ("kube-root-ca.crt",), "serviceaccount": ("default",)}
 INSTANCE = "app.kubernetes.io/instance"
 KINDS = {
     "configmap": ("ConfigMap",),
-    "role": ("Role",),
     "secret": ("Secret",),
     "service": ("Service",),
     "serviceaccount": ("ServiceAccount",),

@@ -26,7 +26,12 @@ from ansible_collections.margrave.edge.plugins.module_utils._chart_own import (
     name_of,
     pod_template,
 )
-from ansible_collections.margrave.edge.plugins.module_utils._chart_table import POD, TABLE, Row
+from ansible_collections.margrave.edge.plugins.module_utils._chart_table import (
+    BALANCED,
+    POD,
+    TABLE,
+    Row,
+)
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
 from ansible_collections.margrave.edge.plugins.module_utils._policy import registry_of
 from ansible_collections.margrave.edge.plugins.module_utils._types import Any
@@ -35,6 +40,8 @@ KEEP = "helm.sh/resource-policy"
 HOOK = "helm.sh/hook"
 # Kubernetes takes these as if the field were not there.
 ABSENT: tuple = (None, "", [])
+# So many findings are read by a person; a chart could cause any number.
+MOST = 50
 UNLISTED = "is not in the table of what charts may set"
 
 
@@ -57,9 +64,10 @@ def check(
         for finding in _findings(found, context)
     ]
     if findings:
+        more = [f"and {len(findings) - MOST} more"] if len(findings) > MOST else []
         raise ConfigError(
             "policy",
-            "; ".join(findings),
+            "; ".join([*findings[:MOST], *more]),
             "change the chart, or widen the policy of sites/<site>.yaml",
         )
 
@@ -104,6 +112,8 @@ def _findings(found: dict, context: Context) -> Iterator[str]:
     fields = TABLE.get(group, {}).get(str(found.get("kind")))
     if fields is not None:
         yield from _walk(fields, found, "", context)
+        if mapping(found.get("spec")).get("type") == "LoadBalancer":
+            yield from _walk(BALANCED, found, "", context)
         return
     if not context.is_privileged:
         where = f"{found.get('kind')} of {group or 'the core'}"

@@ -86,7 +86,7 @@ READ_LABELS = ("kubernetes.io", "k8s.io", "helm.sh", "margrave.")
 LABELS = ("app.kubernetes.io/*", "helm.sh/chart")
 
 METADATA = {
-    "name": ANY,
+    "name": check("name", "", "is a name of Helm's own records"),
     "namespace": ANY,  # kubectl refuses another one than the deployment's
     "labels": check("labels", reason="is read by the cluster"),
     "annotations": check("annotations", "", "tells other programs what to do"),
@@ -139,13 +139,19 @@ CALLS = {
     "sleep": ANY,
     "tcpSocket": {"port": ANY, "host": OTHER_HOST},
 }
+# Traffic to these ports would go to the pod instead of the node's own services: SSH, etcd, the API
+# server, the beacon, RKE2's supervisor, and the parts of Kubernetes itself.
+NODE_PORTS = (22, 2379, 2380, 2381, 6443, 9180, 9345, *range(10248, 10260))
+NODE_PORT = check("port", "host_namespaces", "is a port of the node's own services")
+# A load balancer on an edge node listens on the node's own addresses.
+BALANCED = {"spec": {"ports": {"port": NODE_PORT, "*": ANY}, "*": ANY}, "*": ANY}
 PROBE = {
     **CALLS,
     **free("failureThreshold initialDelaySeconds periodSeconds successThreshold"),
     **free("terminationGracePeriodSeconds timeoutSeconds"),
 }
 CONTAINER = {
-    **free("args command imagePullPolicy name ports resizePolicy restartPolicy stdin stdinOnce"),
+    **free("args command imagePullPolicy name resizePolicy restartPolicy stdin stdinOnce"),
     **free("terminationMessagePath terminationMessagePolicy tty workingDir"),
     "env": {
         **free("name value"),
@@ -165,6 +171,7 @@ CONTAINER = {
     "livenessProbe": PROBE,
     "readinessProbe": PROBE,
     "startupProbe": PROBE,
+    "ports": {**free("containerPort hostIP name protocol"), "hostPort": NODE_PORT},
     "resources": {
         "claims": closed("devices", "asks for devices"),
         "limits": check("resources", "devices", "is not in devices"),

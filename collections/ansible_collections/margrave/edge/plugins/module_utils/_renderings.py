@@ -11,13 +11,16 @@ import os
 
 from ansible_collections.margrave.edge.plugins.module_utils import (
     _chart_policy,
+    _charted,
     _charts,
     _helm,
     _release,
     _rendering,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call
+from ansible_collections.margrave.edge.plugins.module_utils._claims import Claims
 from ansible_collections.margrave.edge.plugins.module_utils._digests import sha256
+from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
 from ansible_collections.margrave.edge.plugins.module_utils._kubernetes import Cluster
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Folder
 from ansible_collections.margrave.edge.plugins.module_utils._record import record
@@ -52,6 +55,8 @@ class Renderings:
         components = {name: _rendering.load(path) or [] for name, path in paths.items()}
         policy = dict(self.call.request.policy)
         _chart_policy.check(components, policy, namespace, projects.values())
+        for name, objects in components.items():
+            self._refuse_foreign_claims(name, namespace, objects)
         for name, path in paths.items():
             self._rehearse(projects[name], namespace, path)
 
@@ -69,6 +74,22 @@ class Renderings:
             _chart_policy.check(components, policy, namespace, projects)
         if os.path.isdir(path):
             self._rehearse(part.project, namespace, path)
+
+    def _refuse_foreign_claims(self, component: str, namespace: str, objects: list[dict]) -> None:
+        """Refuse names by which a stateful set would get another deployment's data."""
+        request, opened = self.call.request, self.call.request.policy.get("host_paths") or []
+        ours = Claims(self.cluster, self.call.folder, request.deployment, request.project(""))
+        patterns = [name for name in _charted.claims(objects) if "*" in name]
+        found = [
+            name for name in ours.foreign(namespace, patterns) if f"volume:{name}" not in opened
+        ]
+        if found and not request.adopt:
+            raise ConfigError(
+                "policy",
+                f"components.{component}: volumeClaimTemplates: {', '.join(found)} is there and not"
+                " of this deployment (allowed by volume:NAME in host_paths, or adopt: true)",
+                "rename the stateful set, or open the claim in the policy of sites/<site>.yaml",
+            )
 
     def chart_of(self, folder: Folder, release: Release, part: Part) -> str:
         """Return the folder of the chart that prints the component's objects."""
