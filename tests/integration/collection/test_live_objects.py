@@ -33,13 +33,18 @@ app.kubernetes.io/name: web
 BESIDE = """
 apiVersion: v1
 kind: Secret
-metadata: {name: dice, labels: {{ include "labels" . | nindent 4 }} }
+metadata:
+  name: dice
+  labels: {{ include "labels" . | nindent 4 }}
 type: Opaque
-data: {thrown: {{ randAlphaNum 20 | b64enc }} }
+data:
+  thrown: {{ randAlphaNum 20 | b64enc }}
 ---
 apiVersion: v1
 kind: ServiceAccount
-metadata: {name: web, labels: {{ include "labels" . | nindent 4 }} }
+metadata:
+  name: web
+  labels: {{ include "labels" . | nindent 4 }}
 automountServiceAccountToken: false
 ---
 apiVersion: rbac.authorization.k8s.io/v1
@@ -51,7 +56,8 @@ apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
 metadata: {name: web}
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: web}
-subjects: [{kind: ServiceAccount, name: web, namespace: {{ .Release.Namespace }}}]
+subjects:
+  - {kind: ServiceAccount, name: web, namespace: {{ .Release.Namespace | quote }} }
 ---
 apiVersion: v1
 kind: Service
@@ -64,7 +70,8 @@ apiVersion: networking.k8s.io/v1
 kind: NetworkPolicy
 metadata: {name: web}
 spec:
-  podSelector: {matchLabels: {{ include "selected" . | nindent 6 }} }
+  podSelector:
+    matchLabels: {{ include "selected" . | nindent 6 }}
   policyTypes: [Ingress]
   ingress: [{}]
 ---
@@ -73,7 +80,8 @@ kind: PodDisruptionBudget
 metadata: {name: web}
 spec:
   maxUnavailable: 1
-  selector: {matchLabels: {{ include "selected" . | nindent 6 }} }
+  selector:
+    matchLabels: {{ include "selected" . | nindent 6 }}
 {{- if eq .Chart.Version "1.0.0" }}
 ---
 apiVersion: v1
@@ -85,14 +93,18 @@ data: {a: "1"}
 WEB = """
 apiVersion: apps/v1
 kind: Deployment
-metadata: {name: web, labels: {{ include "labels" . | nindent 4 }} }
+metadata:
+  name: web
+  labels: {{ include "labels" . | nindent 4 }}
 spec:
   replicas: {{ .Values.web.replicas }}
-  selector: {matchLabels: {{ include "selected" . | nindent 6 }} }
+  selector:
+    matchLabels: {{ include "selected" . | nindent 6 }}
   template:
     metadata:
       labels: {{ include "labels" . | nindent 8 }}
-      annotations: {checksum/words: {{ .Values.web.greeting | sha256sum }} }
+      annotations:
+        checksum/words: {{ .Values.web.greeting | sha256sum }}
     spec:
       serviceAccountName: web
       automountServiceAccountToken: false

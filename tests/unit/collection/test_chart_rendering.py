@@ -70,7 +70,7 @@ class Node:
     """A node whose Helm renders for real; what needs a cluster is answered here."""
 
     helm: str
-    history: list[dict[str, Any]] = field(default_factory=list)
+    manifest: str = ""
     claims: list[dict[str, Any]] = field(default_factory=list)
     commands: list[tuple[list[str], dict[str, str], bool]] = field(default_factory=list)
 
@@ -94,7 +94,7 @@ class Node:
         if command[1] in ("template", "show"):
             drop = as_nobody
             return REAL(Programs(), command, limit, environment, handles, drop, given, folder)
-        told = {"history": json.dumps(self.history), "upgrade": "{}", "list": "[]"}
+        told = {"history": "[]", "get": self.manifest, "upgrade": "{}", "list": "[]"}
         return Ran(0, told.get(command[1], ""), "")
 
     @staticmethod
@@ -279,6 +279,33 @@ def test_hooks_but_those_of_tests_are_refused(
         return
     call, release = _staged(tmp_path, {"templates/hook.yaml": text})
     assert [each["metadata"]["name"] for each in _kept(call, release)] == ["words"]
+
+
+CLOSED = """
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: closed}
+spec: {podSelector: {}}
+"""
+
+
+def test_a_running_release_of_an_earlier_version_is_left_as_it_is(
+    tmp_path: Path, node: Node
+) -> None:
+    """Its objects are those that Helm has, and the list of fields holds for the next change."""
+    call, release = _staged(tmp_path, {})
+    path = Path(_release.rendered_path(call.folder, release.release, "web"))
+    shutil.rmtree(path)
+    part = release.parts[0]
+    part.number, node.manifest = 7, CLOSED
+
+    with pytest.raises(ConfigError, match="may select pods of other deployments"):
+        call.driver.refuse(call.folder, release, part)
+    Path(call.folder.link("current")).symlink_to(f"releases/{release.release}")
+    call.driver.refuse(call.folder, release, part)
+
+    assert [each["metadata"]["name"] for each in _kept(call, release)] == ["closed"]
+    assert node.charts_given()[-1] == str(path)
 
 
 SET = """
