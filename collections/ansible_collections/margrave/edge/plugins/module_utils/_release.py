@@ -24,6 +24,8 @@ FILE = "release.json"
 POLICY_TABLE = 1
 # Beside the variables that hold them, and as closed; nothing that tells of a release tells this.
 SECRETS = "secrets.json"
+# What a chart was rendered to; kept over attempts, as another rendering could differ.
+RENDERED = ".rendered"
 
 
 @changing
@@ -151,3 +153,8 @@ def resolved_path(folder: Folder, release: str, component: str) -> str:
 def model_path(folder: Folder, release: str, component: str) -> str:
     """What the component resolves to: Compose's model, or names of a chart's objects."""
     return os.path.join(folder.release(release), f"{component}.compose.json")
+
+
+def rendered_path(folder: Folder, release: str, component: str) -> str:
+    """Return the folder of what the component's chart was rendered to."""
+    return os.path.join(folder.release(release), component + RENDERED)

@@ -113,10 +113,13 @@ def _refill(call: Call, release: Release, archives: Mapping[str, bytes]) -> None
 
 
 def _clear(folder: str) -> None:
-    """Begin anew, but keep the description: it tells which images an earlier attempt fetched."""
+    """Begin anew, but keep the description: it tells which images an earlier attempt fetched.
+
+    Charts that were rendered stay, too: a rendering is made once.
+    """
     for name in os.listdir(folder) if os.path.isdir(folder) else ():
         path = os.path.join(folder, name)
-        if name != _release.FILE:
+        if name != _release.FILE and not name.endswith(_release.RENDERED):
             remove_tree(path) if os.path.isdir(path) else remove_file(path)
 
 
