@@ -9,7 +9,8 @@ from typing import Any
 
 from margrave import yaml_text
 from margrave.errors import MargraveError
-from tests.escape.catalogue import COMPONENT, Package
+from tests.escape.catalogue import COMPONENT, Expectation, Package
+from tests.escape.verdicts import Verdict
 from tests.support.registry import FakeRegistry
 from tests.support.works import ADA, Works
 
@@ -122,3 +123,15 @@ def _description(package: Package) -> dict[str, Any]:
             "schema": [{"name": "text", "dataType": "string"}],
         }
     return described
+
+
+def judge_admission(made: Controller, package: Package, engine: str) -> Verdict:
+    """Hold what the controller says against what must become of the package."""
+    refusal = made.refusal(package)
+    findings = []
+    if package.admission == Expectation.REFUSED and not refusal:
+        findings.append("was let in")
+    if package.expect is Expectation.RUNS and refusal:
+        findings.append(f"was refused: {refusal}")
+    end = f"refused: {refusal[:200]}" if refusal else "let in"
+    return Verdict(package.name, "admission", engine, end, tuple(findings))

@@ -15,8 +15,10 @@ from ansible_collections.margrave.edge.plugins.module_utils._request import shor
 
 FOLDER = Path(__file__).parent
 IDLE = "registry.margrave.lab:5000/idle:1"
+MARKER = "escape-marker-5b1f"  # the text of the node that nobody may read
 NEIGHBOUR = "0e1ba1c0-5afe-4000-8000-000000000001"
-COMPOSE_ENGINES = ("podman", "docker")
+COMPONENT = "web"
+ENGINES = {"compose": ("podman", "docker"), "helm": ("kubernetes",)}
 KEYS = {
     "tries", "changes", "rows", "expect", "engines", "policy", "variables", "values", "files",
     "compose", "chart", "repeat", "admission", "namespace",
@@ -36,24 +38,25 @@ class Names:
     """Names that differ from run to run and from lab to lab."""
 
     gateway: str = "192.0.2.1"  # the machine of the lab, as nodes see it
+    node: str = "node"
     port: int = 9  # where its listener waits for connections that nobody may make
 
     def fill(self, text: str, package: str, deployment: str) -> str:
         """Replace the placeholders of a package's file."""
         values = {
             "idle": IDLE,
+            "web": "registry.margrave.lab:5000/storefront-web:1.0.0",
+            "cache": "registry.margrave.lab:5000/storefront-cache:1.0.0",
             "name": package,
             "id": deployment,
             "own": f"margrave-{short_of(deployment)}-{COMPONENT}",
             "neighbour": project_of_neighbour(),
             "neighbour_id": NEIGHBOUR,
             "gateway": self.gateway,
+            "node": self.node,
             "port": str(self.port),
         }
         return re.sub("@([a-z_]+)@", lambda found: values.get(found[1], found[0]), text)
-
-
-COMPONENT = "web"
 
 
 def project_of_neighbour() -> str:
@@ -137,7 +140,7 @@ def _package(path: Path, kind: str, usual: Expectation, names: Names) -> Package
         tries=data["tries"],
         changes=data.get("changes", ""),
         expect=expect,
-        engines=tuple(data.get("engines", COMPOSE_ENGINES if kind == "compose" else ("kubernetes",))),
+        engines=tuple(data.get("engines", ENGINES[kind])),
         files=_compose_files(data) if kind == "compose" else _chart_files(data),
         variables={key: str(value) for key, value in data.get("variables", {}).items()},
         values=data.get("values", {}),

@@ -13,7 +13,7 @@ NOISE: Mapping[str, Mapping[str, str]] = {
     "files": {
         r"/var/lib/margrave(/deployments|/fences)?": "a folder's time changes with its entries",
         r"/var/lib/margrave/fence\.json": "the claim of the node by a runner",
-        r"/run/margrave(-programs\.json|/.*)?": "locks and notes of calls",
+        r"/run/margrave(-.*|/.*)?": "locks, notes and the code of calls",
         r"/var/log/journal/.*|/run/log/journal/.*|/run/systemd/journal/.*": "the journal",
         r"/var/log/(wtmp|lastlog|btmp)|/run/utmp|/var/lib/wtmpdb/.*": "logins by SSH",
         r"/run/motd\.dynamic|/run/systemd/(sessions|users)(/.*)?|/run/user(/.*)?": "logins by SSH",
@@ -21,13 +21,15 @@ NOISE: Mapping[str, Mapping[str, str]] = {
         r"/run/(containers|libpod|crun|runc|netns|docker|containerd)(/.*)?": "engines' own state",
         r"/run|/tmp|/root|/root/\.ansible(/.*)?|/tmp/(ansible|\.ansible).*": "calls by Ansible",
         r"/(run/lock|tmp)/.*(netavark|podman|aardvark).*": "engines' own locks",
-        r"/var/lib/(cni|containerd)(/.*)?|/opt/containerd(/.*)?": "engines' own state",
+        r"/var/lib/cni(/.*)?|/opt/containerd(/.*)?|/var/log/(pods|containers)(/.*)?": (
+            "engines' own state and logs"
+        ),
         r"/etc/containers/networks(/.*)?": "definitions of podman's networks, compared as objects",
     },
     "devices": {r"/dev/(pts/.*|char|shm|shm/.*|mqueue)": "terminals and shared memory of logins"},
     "mounts": {
         r"/run/(containers|netns|docker|user)/.*": "mounts of engines and logins",
-        r"/var/lib/(containers|docker)/.*": "mounts of engines",
+        r"/(var/lib/(containers|docker|kubelet)|run/containerd)/.*": "mounts of engines",
         r"/run/credentials/.*": "services that start",
     },
     "processes": {
@@ -50,11 +52,14 @@ NOISE: Mapping[str, Mapping[str, str]] = {
         ),
         r"kernel/pty/nr|fs/quota/.*|fs/binfmt_misc.*|vm/stat_refresh": "counters",
     },
-    "links": {r".*\b(podman\d+|br-[0-9a-f]{12}|veth[0-9a-z]+|docker0|fe80::).*": "engines' bridges"},
+    "links": {
+        r".*\b(podman\d+|br-[0-9a-f]{12}|veth[0-9a-z]+|docker0|fe80::).*": "engines' bridges"
+    },
     "cgroups": {
-        r".*(libpod|docker|machine\.slice|user\.slice|session-|\.timer|podman|crun|/init\.scope).*": (
+        r".*(libpod|docker|machine\.slice|user\.slice|session-|\.timer|podman|crun).*": (
             "one per container, login and health check"
         ),
+        r".*/init\.scope.*": "the service manager's own",
         r"/sys/fs/cgroup/systemd/(system\.slice/.*\.(service|scope|socket|mount)/?.*)": "services",
     },
     "objects": {},
@@ -70,17 +75,22 @@ def between(before: Listing, after: Listing, own: Sequence[str]) -> list[str]:
     return [
         f"{part}: {name}: {words}"
         for part in after
-        for name, words in _of_part(part, before.get(part, {}), after[part])
-        if not _COMPILED[part].fullmatch(name) and not _is_own(part, name, after, own)
+        for name, words in _of_part(part, before.get(part, {}), after[part], own)
+        if not _COMPILED[part].fullmatch(name)
     ]
 
 
+def started(after: Listing, own: Sequence[str]) -> list[str]:
+    """Objects of the engine that belong to these deployments."""
+    return [name for name, value in after["objects"].items() if value[0] in own]
+
+
 def _of_part(
-    part: str, before: Mapping[str, Any], after: Mapping[str, Any]
+    part: str, before: Mapping[str, Any], after: Mapping[str, Any], own: Sequence[str]
 ) -> Iterator[tuple[str, str]]:
     for name in sorted({*before, *after}):
         old, new = before.get(name), after.get(name)
-        if old == new:
+        if old == new or _is_own(part, name, old, new, own):
             continue
         if old is None:
             yield name, "appeared"
@@ -90,17 +100,11 @@ def _of_part(
             yield name, f"was {old}, is {new}"
 
 
-def _is_own(part: str, name: str, after: Listing, own: Sequence[str]) -> bool:
-    """Whether a thing belongs to one of the deployments under test."""
-    if part == "files":
-        return any(_of_deployment(name, ident) for ident in own)
+def _is_own(part: str, name: str, old: Any, new: Any, own: Sequence[str]) -> bool:
+    """Whether a thing belongs to one of the deployments under test, before and after."""
     if part == "objects":
-        value = after[part].get(name)
-        labels = value[-1] if isinstance(value, list) and name.startswith("x") else None
-        found = labels or (value[2] if name.startswith("container") and value else None)
-        found = found or (value[1] if value and not name.startswith("image") else None)
-        return isinstance(found, dict) and found.get("margrave.deployment") in own
-    return False
+        return all(value[0] in own for value in (old, new) if value is not None)
+    return part == "files" and any(_of_deployment(name, ident) for ident in own)
 
 
 def _of_deployment(path: str, ident: str) -> bool:
