@@ -27,7 +27,11 @@ class Controller:
             write_package(folder / "apps" / app_of(package), package)
         self._works.catalog.add({"name": "escape", "url": str(folder / "apps")})
         answer = self._works.catalog.sync("escape")
-        self._findings = [f"{one['file']}: {one['message']}" for one in answer["findings"]]
+        self._findings = [
+            f"{one['file']}: {one['message']}"
+            for one in answer["findings"]
+            if one["severity"] == "error"
+        ]
 
     def close(self) -> None:
         """Close its database."""
@@ -84,7 +88,8 @@ def _description(package: Package) -> dict[str, Any]:
     kind = package.kind
     values = package.variables if kind == "compose" else package.values
     names = {pointer: f"p{number}" for number, pointer in enumerate(values)}
-    settings = [{"parameter": name, "name": name, "schema": "text"} for name in names.values()]
+    types = {name: _type(values[pointer]) for pointer, name in names.items()}
+    settings = [{"parameter": name, "name": name, "schema": kind} for name, kind in types.items()]
     described = {
         "apiVersion": "v1",
         "id": app,
@@ -120,9 +125,13 @@ def _description(package: Package) -> dict[str, Any]:
         }
         described["configuration"] = {
             "sections": [{"name": "All", "settings": settings}],
-            "schema": [{"name": "text", "dataType": "string"}],
+            "schema": [{"name": kind, "dataType": kind} for kind in sorted(set(types.values()))],
         }
     return described
+
+
+def _type(value: object) -> str:
+    return "boolean" if isinstance(value, bool) else "string"
 
 
 def judge_admission(made: Controller, package: Package, engine: str) -> Verdict:

@@ -33,6 +33,9 @@ class Expectation(StrEnum):
     RUNS = "runs"  # installed and healthy, and nothing outside of its own objects differs
 
 
+SURE = ("compose", Expectation.REFUSED)
+
+
 @dataclass(frozen=True)
 class Names:
     """Names that differ from run to run and from lab to lab."""
@@ -146,7 +149,8 @@ def _package(path: Path, kind: str, usual: Expectation, names: Names) -> Package
         values=data.get("values", {}),
         policy=data.get("policy", {}),
         rows=tuple(data.get("rows", ())),
-        admission=data.get("admission", expect if expect is Expectation.REFUSED else "open"),
+        # Only a node renders charts; what their files show may be refused before.
+        admission=data.get("admission", expect if (kind, expect) == SURE else "open"),
     )
 
 
@@ -161,7 +165,7 @@ def _compose_files(data: Mapping[str, Any]) -> dict[str, bytes]:
 def _chart_files(data: Mapping[str, Any]) -> dict[str, bytes]:
     chart = {
         "Chart.yaml": "apiVersion: v2\nname: escape\nversion: 1.0.0\n",
-        "values.yaml": "{}\n",
+        "values.yaml": yaml.safe_dump(data.get("values", {})),
         "templates/all.yaml": data["chart"],
     }
     return _texts({**chart, **data.get("files", {})})
