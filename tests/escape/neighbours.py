@@ -49,8 +49,10 @@ spec:
       terminationGracePeriodSeconds: 1
       containers: [{{name: web, image: "{IDLE}"}}]
 """
-# Files of the node that packages try to read; Compose runs as a user who can read the first three.
+# A network of the site that packages try to take over, and files of the node that they try to read;
+# Compose runs as a user who can read the first three.
 FIXTURES = f"""
+ip route replace 10.66.0.0/16 dev $(ip -o -4 address | awk '$2 !~ /^(lo|podman|docker|br-|cni)/ {{print $2; exit}}')
 test -e /etc/escape.env && exit
 echo ESCAPE_SECRET={MARKER} > /etc/escape.env
 cat > /etc/escape.yaml <<'END'
@@ -86,7 +88,7 @@ rm -rf /var/lib/margrave/* /run/margrave
 """
 
 
-REMOVE_FIXTURES = "rm -f /etc/escape.* /root/escape-secret"
+REMOVE_FIXTURES = "ip route del 10.66.0.0/16; rm -f /etc/escape.* /root/escape-secret"
 
 
 class ComposeNeighbour:

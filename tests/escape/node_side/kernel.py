@@ -20,6 +20,8 @@ SYSCTLS = "/proc/sys"
 NAMESPACES = ("net", "pid", "ipc", "uts", "mnt")
 # The default set of podman, Docker and containerd together: who has more was given it.
 CAPABILITIES = 0xA80425FB
+SITE = "10.66.0.1"  # stands for another network of the site
+LIMITS = ("Max nice priority", "Max realtime priority")
 # Paths that every engine puts something over, of those that a node of the lab has.
 MASKED = {"/proc/keys", "/proc/sys", "/sys/firmware"}
 PLAIN_DEVICE = re.compile(
@@ -122,6 +124,8 @@ def links():
         done = subprocess.run(["ip", *words.split()], capture_output=True, text=True)
         for line in done.stdout.splitlines():
             yield f"{words}: {line.split('valid_lft')[0].strip()}", 1
+    done = subprocess.run(["ip", "route", "get", SITE], capture_output=True, text=True)
+    yield f"way to {SITE}", done.stdout.split("uid")[0].strip()
 
 
 def cgroups():
@@ -165,6 +169,11 @@ class Reach:
         with open(f"/proc/{pid}/oom_score_adj", encoding="utf-8") as file:
             if int(file.read()) < 0:
                 yield "is spared when memory is short"
+        with open(f"/proc/{pid}/limits", encoding="utf-8") as file:
+            for line in file:
+                name = line[:25].strip()
+                if name in LIMITS and line[25:].split()[:2] != ["0", "0"]:
+                    yield f"has another limit: {name}"
 
     def _mounted(self, pid: int):
         for point, (device, root, _options, kind, source) in mounts(pid):
