@@ -52,7 +52,8 @@ spec:
 # A network of the site that packages try to take over, and files of the node that they try to read;
 # Compose runs as a user who can read the first three.
 FIXTURES = f"""
-ip route replace 10.66.0.0/16 dev $(ip -o -4 address | awk '$2 !~ /^(lo|podman|docker|br-|cni)/ {{print $2; exit}}')
+device=$(ip -o -4 address | awk '$2 !~ /^(lo|podman|docker|br-|cni)/ {{print $2; exit}}')
+ip route replace 10.66.0.0/16 dev "$device"
 test -e /etc/escape.env && exit
 echo ESCAPE_SECRET={MARKER} > /etc/escape.env
 cat > /etc/escape.yaml <<'END'

@@ -96,7 +96,7 @@ def test_the_controller_lets_in_what_is_ordinary_alone(
 def test_the_controller_lets_ordinary_charts_in(
     admission_of_charts: Controller, package: Package
 ) -> None:
-    """An ordinary chart has no finding; a hostile one may have some, and is the node's to refuse."""
+    """An ordinary chart has no finding; a hostile one is the node's to refuse at the latest."""
     assert judge_admission(admission_of_charts, package, "any").findings == ()
 
 
