@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import re
+import tarfile
 import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -21,7 +24,7 @@ COMPONENT = "web"
 ENGINES = {"compose": ("podman", "docker"), "helm": ("kubernetes",)}
 KEYS = {
     "tries", "changes", "rows", "expect", "engines", "policy", "variables", "values", "files",
-    "compose", "chart", "repeat", "admission", "namespace",
+    "compose", "chart", "packed", "repeat", "admission", "namespace",
 }  # fmt: skip
 
 
@@ -168,7 +171,22 @@ def _chart_files(data: Mapping[str, Any]) -> dict[str, bytes]:
         "values.yaml": yaml.safe_dump(data.get("values", {})),
         "templates/all.yaml": data["chart"],
     }
-    return _texts({**chart, **data.get("files", {})})
+    packed = {path: _packed(files) for path, files in data.get("packed", {}).items()}
+    return {**_texts({**chart, **data.get("files", {})}), **packed}
+
+
+def _packed(files: Mapping[str, str]) -> bytes:
+    """Return a chart as Helm packs it, always with the same bytes."""
+    body = io.BytesIO()
+    with (
+        gzip.GzipFile(fileobj=body, mode="wb", mtime=0) as stream,
+        tarfile.open(fileobj=stream, mode="w") as tar,
+    ):
+        for path, data in _texts(files).items():
+            entry = tarfile.TarInfo(path)
+            entry.size = len(data)
+            tar.addfile(entry, io.BytesIO(data))
+    return body.getvalue()
 
 
 def _texts(files: Mapping[str, str]) -> dict[str, bytes]:
