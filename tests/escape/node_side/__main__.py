@@ -7,6 +7,7 @@ maps a name to a value that changes when the thing changes.
 
 from __future__ import annotations
 
+import base64
 import glob
 import json
 import os
@@ -43,8 +44,9 @@ def main() -> None:
 
 def leaks(engine, own, marker: str):
     """Yield the places of the deployments under test that show the text nobody may read."""
+    encoded = base64.b64encode(marker.encode()).decode()  # as Kubernetes shows what is in secrets
     for place, text in engine.shown():
-        if marker in text:
+        if marker in text or encoded in text:
             yield f"{place} shows it", 1
     for ident in own:
         for path in glob.glob(f"/var/lib/margrave/deployments/{ident}/**", recursive=True):
