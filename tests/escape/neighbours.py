@@ -38,6 +38,16 @@ kind: PersistentVolumeClaim
 metadata: {{name: neighbour, annotations: {{helm.sh/resource-policy: keep}}}}
 spec: {{accessModes: [ReadWriteOnce], resources: {{requests: {{storage: 1Mi}}}}}}
 ---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {{name: data-my-store-0, annotations: {{helm.sh/resource-policy: keep}}}}
+spec: {{accessModes: [ReadWriteOnce], resources: {{requests: {{storage: 1Mi}}}}}}
+---
+apiVersion: v1
+kind: Service
+metadata: {{name: neighbour}}
+spec: {{selector: {{app: neighbour}}, ports: [{{port: 80}}]}}
+---
 apiVersion: apps/v1
 kind: Deployment
 metadata: {{name: neighbour}}
