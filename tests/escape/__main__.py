@@ -67,6 +67,8 @@ def run(
         if "push" in routes:
             with pusher(ground) as made:
                 yield from made.attempt_all([one for one in packages if one.archive is None])
+                if not only and engine is not Engine.KUBERNETES:
+                    yield from made.attempt_tampered()
     finally:
         ground.close()
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from margrave import digest, folder, yaml_text
 from margrave.documents.deployment import render
-from tests.escape import differences
+from tests.escape import differences, tampered
 from tests.escape.catalogue import COMPONENT, Expectation, Package
 from tests.escape.differences import Listing
 from tests.escape.ground import TIMEOUT, Ground
@@ -20,6 +21,7 @@ from tests.support.repository import Repository
 from tests.support.runner_process import RunnerProcess
 from tests.support.waiting import eventually
 
+Tamper = Callable[[Path, dict[str, Any]], None]
 SITE = "harbor"
 TOGETHER = 16
 LIMIT = 300
@@ -66,13 +68,18 @@ class Pusher:
                 if package.expect is not Expectation.REFUSED:
                     yield from self.attempt([package])
 
-    def attempt(self, packages: Sequence[Package]) -> list[Verdict]:
+    def attempt_tampered(self) -> Iterator[Verdict]:
+        """Judge documents and components that were changed after they were written."""
+        for name, package in tampered.packages().items():
+            yield from self.attempt([package], tampered.TRICKS[name].tamper)
+
+    def attempt(self, packages: Sequence[Package], tamper: Tamper | None = None) -> list[Verdict]:
         """Judge packages that are pushed together, and take them back."""
         own = [one.deployment for one in packages]
         before = self.ground.listing()
         self.ground.listener.take()
         for package in packages:
-            self._write(package)
+            self._write(package, tamper)
         self._push(packages[0].policy)
         eventually(lambda: all(map(self._ended, own)) or self._halted(), LIMIT, f"{own} end", 0.2)
         after = self.ground.listing(own)
@@ -87,13 +94,16 @@ class Pusher:
         self.ground.recover(before, own)
         return verdicts
 
-    def _write(self, package: Package) -> None:
+    def _write(self, package: Package, tamper: Tamper | None) -> None:
         """Put a package's component and document into the work tree."""
         made = package.write(self.ground.base / "pushed" / package.name)
         name = digest.of_files(folder.read(made)).removeprefix("sha256:")
         place = self.repository.tree / "components" / name
         shutil.copytree(made, place, dirs_exist_ok=True)
-        self.repository.write(_path(package), render(_document(package, name)).decode())
+        document = _document(package, name)
+        if tamper:
+            tamper(place, document)
+        self.repository.write(_path(package), render(document).decode())
 
     def _push(self, policy: Mapping[str, Any]) -> None:
         self.repository.write(f"sites/{SITE}.yaml", yaml_text.dump({"policy": dict(policy)}))
