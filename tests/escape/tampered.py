@@ -1,4 +1,4 @@
-"""Documents and components that no controller writes: a person can push them to Git all the same."""
+"""Documents and components that no controller writes, and that a person can push to Git."""
 
 from __future__ import annotations
 
