@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import tempfile
 from collections import Counter
@@ -29,7 +30,7 @@ def main() -> int:
     parser.add_argument("--lab", default="escape", help="its name; it stays for the next run")
     parser.add_argument("--engine", action="append", choices=NODES, type=Engine, default=[])
     parser.add_argument("--route", action="append", choices=ROUTES, default=[])
-    parser.add_argument("--only", default="", help="packages that have this text in their name")
+    parser.add_argument("--only", default="", help="packages whose name this expression finds")
     asked = parser.parse_args()
     verdicts: list[Verdict] = []
     for engine in asked.engine or list(NODES):
@@ -82,13 +83,13 @@ def admission(engine: Engine, folder: Path, only: str) -> Iterator[Verdict]:
 
 
 def chosen(engine: Engine, names: Names, only: str) -> list[Package]:
-    """Return the packages for an engine that have the text in their name."""
+    """Return the packages for an engine whose name the expression finds."""
     if engine is Engine.KUBERNETES:
         found = catalogue.hostile_charts(names) + catalogue.ordinary_charts(names)
     else:
         hostile = catalogue.hostile_compose(names) + archives.packages()
         found = hostile + catalogue.ordinary_compose(names)
-    return [one for one in found if engine in one.engines and only in one.name]
+    return [one for one in found if engine in one.engines and re.search(only, one.name)]
 
 
 def summary(verdicts: Sequence[Verdict]) -> Iterator[str]:
