@@ -11,7 +11,7 @@ ROOT   := $(shell [ "$$(id -u)" -eq 0 ] || echo sudo --preserve-env=HOME,CI,NO_C
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help dev check fix test test-full test-postgresql coverage demo demo-down docs bench clean lock
+.PHONY: help dev check fix test test-full test-share test-postgresql coverage demo demo-down docs bench clean lock
 
 help: ## list the wishes
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,7 +53,7 @@ test: $(STAMP) ## everything that has to hold (T=path or -k words for a part)
 	$(if $(strip $(T)),$(ROOT) $(BIN)/python -m pytest -m "not full" $(T),$(WHOLE))
 
 # The server is Debian's, started and thrown away by the run; it refuses to be root's, and is not.
-POSTGRESQL := tests/functional/controller tests/functional/postgres tests/functional/walk
+POSTGRESQL := tests/functional/controller tests/functional/postgres tests/functional/upgrade tests/functional/walk
 
 # Two workers, each with a lab of its own; the tests of a file stay together.
 define WHOLE
@@ -65,6 +65,10 @@ endef
 test-full: $(STAMP) ## what takes longer too: faults, scenarios, endurance
 	@bash .ci/system-packages lab test
 	$(ROOT) $(BIN)/python -m pytest $(T)
+
+test-share: $(STAMP) ## a share of the full suite, another one each day, in at most 20 minutes
+	@bash .ci/system-packages lab test
+	$(ROOT) $(BIN)/python -m pytest -v -p tests.rotation -m full -n 2 --dist loadfile --no-loadscope-reorder tests
 
 test-postgresql: $(STAMP) ## all that needs the controller's database, on a real PostgreSQL
 	@bash .ci/system-packages test

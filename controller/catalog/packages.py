@@ -12,6 +12,7 @@ from margrave.compose_files import strays
 from margrave.documents.description import read_description
 from margrave.errors import DocumentError, UnsafeArchive
 from margrave.findings import Finding, Severity
+from margrave.linting import compose
 from margrave.yaml_text import SIZE_LIMIT, parse
 
 if TYPE_CHECKING:
@@ -125,6 +126,11 @@ def _whole(
                 continue
             texts = {path: one.data for path, one in files.items()}
             made = [Finding(pointer, *one, file=file) for one in _wrong(profile.type, texts)]
+            if profile.type == "compose" and COMPOSE in texts:
+                made += [
+                    replace(finding, file=f"{inner}/{finding.file}")
+                    for finding in compose.findings(texts, description.pointers(component.name))
+                ]
             if profile.type == "helm":
                 advice = chart_files.remarks(texts, description.pointers(component.name))
                 made += [
@@ -153,7 +159,7 @@ def _wrong(kind: str, files: Mapping[str, bytes]) -> list[tuple[str, str]]:
         return []
     if COMPOSE not in files:
         return [(f"there is no {COMPOSE} in it", "put one at its root")]
-    return [(str(one), one.cure) for one in strays(files)]
+    return [(f"{where}: {words}", cure) for where, words, cure in strays(files)]
 
 
 def _files(folder: str, entries: Mapping[str, Entry]) -> dict[str, File]:

@@ -67,7 +67,7 @@ def _refuse_strays(name: str, files: dict[str, digest.File]) -> None:
     """A commit that went past the catalogue must not show a package the node's own files."""
     found = strays({path: file.data for path, file in files.items()})
     if found:
-        words = "; ".join(str(one) for one in found)
+        words = "; ".join(f"{stray.where}: {stray.words}" for stray in found)
         raise UnsafeArchive(f"components/{name}: {words}", found[0].cure)
 
 

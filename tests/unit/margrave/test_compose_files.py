@@ -48,8 +48,8 @@ def test_what_leads_out_is_found(text: str, where: str, words: str) -> None:
     found = strays({"compose.yaml": text.encode(), "a.yaml": b"services: {}"})
 
     assert len(found) == 1
-    assert where in str(found[0])
-    assert words in str(found[0])
+    assert where in found[0].where
+    assert words in found[0].words
     assert found[0].cure
 
 
@@ -61,8 +61,60 @@ def test_what_is_included_is_looked_at_too() -> None:
     out = strays({"compose.yaml": whole, "more/part.yaml": part})
     endless = strays({"compose.yaml": b"include: [compose.yaml]"})
 
-    assert {str(one).split('"')[0] for one in out} == {
-        "more/part.yaml: include: ",
-        "more/part.yaml: services.b.env_file: ",
+    assert {stray.where for stray in out} == {
+        "more/part.yaml: include",
+        "more/part.yaml: services.b.env_file",
     }
     assert [one.words for one in endless] == ["is included too deeply"]
+
+
+UNREADABLE = {
+    "a second document": b"services: {}\n---\nservices: {a: {env_file: /etc/shadow}}",
+    "a tag that resets": b"services: {a: {env_file: !override [/etc/shadow]}}",
+    "a key that is no text": b"? [a]\n: b\nservices: {a: {env_file: /etc/shadow}}",
+    "very many values": b"x: [" + b"0," * 20_000 + b"]\nservices: {a: {env_file: /etc/shadow}}",
+    "many by aliases": b"a: &a [0,0,0,0,0,0,0,0,0]\n"
+    + b"".join(
+        f"{new}: &{new} [{', '.join([f'*{old}'] * 9)}]\n".encode()
+        for old, new in zip("abcdef", "bcdefg", strict=True)
+    )
+    + b"services: {a: {env_file: /etc/shadow}}",
+    "deep nesting": b"x: " + b"[" * 200 + b"]" * 200 + b"\nservices: {a: {env_file: /etc/shadow}}",
+    "no YAML": b"services: [",
+    "no UTF-8": "services: {a: {env_file: /etc/shadow}}".encode("utf-16"),
+    "a list": b"[]",
+    "nothing": b"",
+}
+
+
+@pytest.mark.parametrize("text", UNREADABLE.values(), ids=UNREADABLE)
+def test_what_cannot_be_read_is_a_finding(text: bytes) -> None:
+    """A file that Compose might read otherwise than we do is refused, here and when included."""
+    own = strays({"compose.yaml": text})
+    included = strays({"compose.yaml": b"include: [more/a.yaml]", "more/a.yaml": text})
+
+    assert [stray.where for stray in own] == ["compose.yaml"]
+    assert [stray.where for stray in included] == ["more/a.yaml"]
+    assert "cannot be read" in own[0].words
+
+
+def test_paths_of_files_that_are_included_together_begin_at_the_first() -> None:
+    """A file in a deep folder does not lead further up than Compose lets it."""
+    found = strays(
+        {
+            "compose.yaml": b"include: [{path: [a.yaml, deep/er/b.yaml]}]",
+            "a.yaml": b"services: {}",
+            "deep/er/b.yaml": b"services: {b: {env_file: ../own.env}}",
+            "deep/own.env": b"",
+        }
+    )
+
+    assert [stray.where for stray in found] == ["deep/er/b.yaml: services.b.env_file"]
+
+
+def test_files_that_include_each_other_without_end_are_refused() -> None:
+    """Ten files that all include each other are not read ten to the power of eight times."""
+    names = [f"{number}.yaml" for number in range(10)]
+    files = dict.fromkeys([*names, "compose.yaml"], f"include: [{', '.join(names)}]".encode())
+
+    assert any("one file too many" in stray.words for stray in strays(files))

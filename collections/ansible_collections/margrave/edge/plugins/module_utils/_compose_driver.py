@@ -16,7 +16,9 @@ from ansible_collections.margrave.edge.plugins.module_utils import (
     _compare,
     _expected,
     _health,
+    _host_paths,
     _images,
+    _manifests,
     _model,
     _policy,
     _probes,
@@ -147,6 +149,7 @@ class ComposeDriver:
         project = self.call.project(one.name)
         model = self.compose.resolve(project, content, variables)
         _policy.check(one.name, model, content, dict(self.call.request.policy))
+        _host_paths.check(model, dict(self.call.request.policy), self.call.folder.path)
         _probes.check(one.name, _model.services(model))
         if not self.call.request.adopt:
             self._foreign.refuse(one.name, model)
@@ -167,11 +170,15 @@ class ComposeDriver:
         """Hold the stored model against the policy of now."""
         model = read_json(_release.model_path(folder, release.release, part.name)) or {}
         content = _release.component_folder(folder, release.release, part.name)
-        _policy.check(part.name, model, content, dict(self.call.request.policy))
+        _policy.check_stored(part.name, model, content, dict(self.call.request.policy))
 
     def missing(self, release: Release) -> list[str]:
         """Images that are not here."""
         return _images.missing(self.engine, release)
+
+    def check_images(self, release: Release) -> None:
+        """Ask the registries for the manifests of images that are not here."""
+        _manifests.check(self.call, self.engine, self.missing(release))
 
     def fetch(self, release: Release) -> bool:
         """Pull the images that are not here."""
@@ -202,6 +209,7 @@ class ComposeDriver:
                 self._foreign.set_aside(model)
             start = time.monotonic()
             content = _release.component_folder(self.call.folder, release.release, part.name)
+            _host_paths.check(model, dict(self.call.request.policy), self.call.folder.path)
             self.compose.up(part.project, content, path, limit, _expected.unfit(part, model, mine))
             self._foreign.give_back(model)
         with self.call.result.timed("health"):
