@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from margrave.policy.compose_paths import FILE
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-ROOT: Final = "compose.yaml"
+
 # The same names as in the collection's _compose_files.py: a test compares them.
 OVERRIDE_FILES: Final = (
     "compose.override.yaml",
@@ -21,12 +23,12 @@ OTHER_NAMES: Final = ("compose.yml", "docker-compose.yaml", "docker-compose.yml"
 
 def ignored(files: Mapping[str, bytes]) -> list[tuple[str, str]]:
     """Return a finding and its cure for each such file that compose.yaml does not name itself."""
-    text = files.get(ROOT, b"").decode("utf-8", "replace")
+    text = files.get(FILE, b"").decode("utf-8", "replace")
     return [
-        (f"{name} is not applied: {ROOT} alone is read", cure)
+        (f"{name} is not applied: {FILE} alone is read", cure)
         for names, cure in (
-            (OVERRIDE_FILES, f"merge it into {ROOT}, list it there below include, or remove it"),
-            (OTHER_NAMES, f"remove it, or make it {ROOT}"),
+            (OVERRIDE_FILES, f"merge it into {FILE}, list it there below include, or remove it"),
+            (OTHER_NAMES, f"remove it, or make it {FILE}"),
         )
         for name in names
         if name in files and not re.search(rf"(?<![\w.-]){re.escape(name)}\b", text)

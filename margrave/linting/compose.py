@@ -10,9 +10,9 @@ import posixpath
 from typing import TYPE_CHECKING, Any, Final
 
 from margrave import compose_overrides
-from margrave.compose_files import ROOT, flat, many
 from margrave.linting import compose_policy, compose_variables
 from margrave.linting.compose_reading import mappings, read_all
+from margrave.policy.compose_paths import FILE, flat, many
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
@@ -132,7 +132,7 @@ def _is_in_package(file: ComposeFile, path: str) -> bool:
 
 def _ignored(file: ComposeFile) -> Iterator[Finding]:
     """Find files beside compose.yaml that Compose would merge elsewhere and nodes never read."""
-    if file.name != ROOT:
+    if file.name != FILE:
         return
     for message, cure in compose_overrides.ignored(file.files):
         yield file.finding((), message, cure)
