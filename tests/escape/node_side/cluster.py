@@ -1,0 +1,114 @@
+"""Listings of the node's Kubernetes: all objects, and the containers of pods."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import subprocess
+
+import kernel
+
+KUBECTL = ["kubectl", "--kubeconfig", "/etc/kubernetes/admin.conf"]
+RELEASE = "meta.helm.sh/release-name"
+# Kinds that tell of the cluster's pulse, and of nothing that anybody did.
+PULSE = ("events", "leases")
+VOLATILE = ("managedFields", "resourceVersion", "generation", "creationTimestamp")
+
+
+class Cluster:
+    """The node's cluster; `own` are the Helm releases of the deployments under test."""
+
+    def __init__(self, own: list) -> None:
+        self.own = own
+        self.by_uid = {one["metadata"]["uid"]: one for one in self._all()}
+        self.pods = self._pods()
+
+    def objects(self):
+        """Yield all objects: owner, and what they are without their status."""
+        for one in self.by_uid.values():
+            meta = {key: text for key, text in one["metadata"].items() if key not in VOLATILE}
+            plain = {**one, "metadata": meta, "status": None}
+            text = json.dumps(plain, sort_keys=True)
+            name = f"{one['kind']} {meta.get('namespace', '')}/{meta['name']}"
+            yield name, [self._owner(one), hashlib.sha256(text.encode()).hexdigest()]
+
+    def spaces(self) -> set:
+        """Return the mount namespaces of all containers."""
+        return {kernel.space(pid, "mnt") for pids in self.pods.values() for pid in pids}
+
+    def foreign_data(self):
+        """Yield nothing: volumes of others are folders of the node, and listed with it."""
+        yield from ()
+
+    def reach(self):
+        """Yield what pods of the deployments under test have beyond a plain pod's."""
+        mine = {uid for uid in self.pods if self._owner(self.by_uid.get(uid)) in self.own}
+        others = [(pids[0], uid) for uid, pids in self.pods.items() if uid not in mine]
+        for uid in sorted(mine):
+            roots = (f"/var/lib/kubelet/pods/{uid}", "/run/containerd", "/var/lib/containerd")
+            reach = kernel.Reach(others, roots, filtered=False)
+            name = self.by_uid[uid]["metadata"]["name"]
+            for pid in self.pods[uid]:
+                for words in reach.of(pid):
+                    yield f"{name}: {words}", 1
+
+    def shown(self):
+        """Yield places of the deployments under test and what they show."""
+        for one in self.by_uid.values():
+            if self._owner(one) not in self.own:
+                continue
+            meta = one["metadata"]
+            yield f"{one['kind']} {meta['name']}", json.dumps(one)
+            if one["kind"] == "Pod":
+                words = ["-n", meta["namespace"], "logs", meta["name"], "--all-containers"]
+                yield f"the output of {meta['name']}", _run(*words)
+
+    def _owner(self, one) -> str:
+        """Return the Helm release that an object belongs to, by itself or by what made it."""
+        while one is not None:
+            meta = one["metadata"]
+            release = (meta.get("annotations") or {}).get(RELEASE)
+            if release:
+                return str(release)
+            if one["kind"] == "Secret" and (meta.get("labels") or {}).get("owner") == "helm":
+                return str(meta["labels"]["name"])
+            made_by = (meta.get("ownerReferences") or [{}])[0].get("uid")
+            if one["kind"] == "Endpoints":
+                made_by = self._service(meta)
+            one = self.by_uid.get(made_by)
+        return ""
+
+    def _service(self, meta):
+        """Return the Service whose addresses an Endpoints object holds."""
+        for uid, one in self.by_uid.items():
+            same = (one["metadata"].get("namespace"), one["metadata"]["name"])
+            if one["kind"] == "Service" and same == (meta.get("namespace"), meta["name"]):
+                return uid
+        return None
+
+    @staticmethod
+    def _all() -> list:
+        kinds = _run("api-resources", "--verbs=list", "-o", "name").split()
+        names = ",".join(kind for kind in kinds if kind.split(".")[0] not in PULSE)
+        return json.loads(_run("get", names, "-A", "-o", "json") or '{"items": []}')["items"]
+
+    @staticmethod
+    def _pods() -> dict:
+        """Return the processes of each pod, one for each mount namespace."""
+        found, seen = {}, set()
+        for pid in kernel.pids():
+            try:
+                with open(f"/proc/{pid}/cgroup", encoding="utf-8") as file:
+                    match = re.search(r"pod([0-9a-f]{8}[-_][0-9a-f_-]{27})", file.read())
+            except OSError:
+                continue
+            space = kernel.space(pid, "mnt")
+            if match and space not in seen:
+                seen.add(space)
+                found.setdefault(match[1].replace("_", "-"), []).append(pid)
+        return found
+
+
+def _run(*words: str) -> str:
+    return subprocess.run([*KUBECTL, *words], capture_output=True, text=True).stdout

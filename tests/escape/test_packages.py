@@ -1,0 +1,157 @@
+"""Hostile packages get nothing on a node beyond their own objects; ordinary ones keep running."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lab import Engine, Lab
+from tests.escape import archives, by_module, catalogue
+from tests.escape.__main__ import run
+from tests.escape.admitted import Controller, controller, judge_admission
+from tests.escape.by_push import pusher
+from tests.escape.catalogue import Expectation, Package
+from tests.escape.ground import Ground
+
+HOSTILE = [*catalogue.hostile_compose(), *catalogue.hostile_charts()]
+ORDINARY = [*catalogue.ordinary_compose(), *catalogue.ordinary_charts()]
+# One of each row of the table of known escapes, and what only a node can refuse.
+SOME = {
+    "archive_through_symlink",
+    "env_file_behind_reset",
+    "logging_k8s_file_relative",
+    "namespace_pid_by_path",
+    "network_external_of_another_deployment",
+    "package_symlink",
+    "privileged_by_include",
+    "secret_file_of_the_node",
+    "volume_tmpfs_bind_among_options",
+    "volume_tmpfs_bind_root",
+    "volumes_from_another_deployment",
+    "confined",
+    "file_secret",
+    "mounted_file",
+    "tmpfs_volume",
+}  # fmt: skip
+PUSHED = ("include_absolute", "privileged", "volume_tmpfs_bind_root")
+
+
+def _kind_and_name(package: Package) -> str:
+    return f"{package.kind}-{package.name}"
+
+
+@pytest.fixture(scope="module")
+def admission(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Controller]:
+    """A controller whose catalogue holds the Compose packages."""
+    packages = [one for one in HOSTILE + ORDINARY if one.kind == "compose"]
+    with controller(tmp_path_factory.mktemp("compose"), packages) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def admission_of_charts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Controller]:
+    """A controller whose catalogue holds the charts."""
+    packages = [one for one in HOSTILE + ORDINARY if one.kind == "helm"]
+    with controller(tmp_path_factory.mktemp("charts"), packages) as made:
+        yield made
+
+
+@pytest.fixture
+def ground(lab: Lab, tmp_path: Path) -> Iterator[Ground]:
+    """A node with podman and a neighbour that no package may touch."""
+    made = Ground(lab, "depot-1", Engine.PODMAN, tmp_path)
+    made.open()
+    yield made
+    made.close()
+
+
+def _for_podman(ground: Ground) -> list[Package]:
+    names = ground.names
+    every = catalogue.hostile_compose(names) + catalogue.ordinary_compose(names)
+    return [one for one in every + archives.packages() if Engine.PODMAN in one.engines]
+
+
+def test_there_are_enough_packages() -> None:
+    """Sixty hostile packages for each engine at the least, and twenty ordinary ones."""
+    for engine in ("podman", "docker", "kubernetes"):
+        assert sum(engine in one.engines for one in HOSTILE) >= 60
+    assert len(catalogue.ordinary_compose()) >= 20
+
+
+@pytest.mark.parametrize(
+    "package", [one for one in HOSTILE + ORDINARY if one.kind == "compose"], ids=_kind_and_name
+)
+def test_the_controller_lets_in_what_is_ordinary_alone(
+    admission: Controller, package: Package
+) -> None:
+    """A hostile Compose package is refused before it is in Git; an ordinary one has no finding."""
+    assert judge_admission(admission, package, "any").findings == ()
+
+
+@pytest.mark.parametrize(
+    "package", [one for one in HOSTILE + ORDINARY if one.kind == "helm"], ids=_kind_and_name
+)
+def test_the_controller_lets_ordinary_charts_in(
+    admission_of_charts: Controller, package: Package
+) -> None:
+    """An ordinary chart has no finding; a hostile one is the node's to refuse at the latest."""
+    assert judge_admission(admission_of_charts, package, "any").findings == ()
+
+
+@pytest.mark.lab
+def test_a_node_refuses_what_a_playbook_hands_it(ground: Ground) -> None:
+    """The module alone refuses hostile packages and runs ordinary ones; nothing else differs."""
+    packages = [one for one in _for_podman(ground) if one.name in SOME]
+    assert len(packages) == len(SOME)
+    assert [str(one) for one in by_module.attempt_all(ground, packages) if one.findings] == []
+
+
+@pytest.mark.lab
+def test_a_node_refuses_what_is_pushed_past_the_controller(ground: Ground) -> None:
+    """A package that a person pushes to Git fails as config, and nothing of it is started."""
+    packages = [one for one in _for_podman(ground) if one.name in PUSHED]
+    assert len(packages) == len(PUSHED)
+    with pusher(ground) as made:
+        assert [str(one) for one in made.attempt_all(packages) if one.findings] == []
+
+
+@pytest.mark.lab
+def test_the_listing_sees_what_gets_through(ground: Ground) -> None:
+    """A package that the policy allows to reach out shows as differences: the suite can fail."""
+    opened = [
+        Package(
+            name="opened",
+            kind="compose",
+            tries="Reaches out where the site allows it.",
+            changes="/root/escape-opened appears.",
+            expect=Expectation.RUNS,
+            engines=("podman",),
+            files={"compose.yaml": OPENED.encode()},
+            policy={"host_paths": ["/root"], "host_namespaces": "allow"},
+        )
+    ]
+    findings = "\n".join(next(by_module.attempt_all(ground, opened)).findings)
+    assert "files: /root/escape-opened: appeared" in findings
+    assert "shares the pid namespace of the node" in findings
+    assert "has /root (" in findings
+
+
+OPENED = f"""
+services:
+  web:
+    image: {catalogue.IDLE}
+    command: [sh, -c, "touch /host/escape-opened; exec /bin/idle"]
+    pid: host
+    volumes: ["/root:/host"]
+"""
+
+
+@pytest.mark.lab
+@pytest.mark.full
+@pytest.mark.parametrize("engine", [Engine.PODMAN, Engine.DOCKER, Engine.KUBERNETES])
+def test_no_package_gets_out_on_any_route(lab: Lab, tmp_path: Path, engine: Engine) -> None:
+    """Every package on every route to every engine: refused, or contained, or running."""
+    verdicts = list(run(lab, engine, tmp_path, ("admission", "module", "push"), ""))
+    assert [str(one) for one in verdicts if one.findings] == []

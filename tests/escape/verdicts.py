@@ -1,0 +1,82 @@
+"""Judgement of one package on one route: how it ended, and everything that is wrong about it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from tests.escape import differences
+from tests.escape.catalogue import MARKER, Expectation, Package
+from tests.escape.differences import Listing
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Result of one package on one route; right when there are no findings."""
+
+    package: str
+    route: str  # admission | push | module
+    engine: str
+    end: str
+    findings: tuple[str, ...]
+
+    def __str__(self) -> str:
+        right = "; ".join(self.findings) or "right"
+        return f"{self.package} ({self.route}, {self.engine}) ended as {self.end}: {right}"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What was seen of a package on a node."""
+
+    state: str
+    error: Mapping[str, Any]
+    answer: Any  # everything that was reported of it
+    before: Listing
+    after: Listing
+    connections: Sequence[str] = ()
+
+    @property
+    def end(self) -> str:
+        """How it ended, in a line."""
+        if not self.error:
+            return self.state
+        text = f"{self.error.get('class')}/{self.error.get('code')}: {self.error.get('message')}"
+        return f"{self.state} {text[:200]}".strip()
+
+
+def judge(package: Package, route: str, engine: str, evidence: Evidence) -> Verdict:
+    """Hold what was seen against what must become of the package."""
+    found = _end(package, evidence)
+    found += differences.between(evidence.before, evidence.after, [package.deployment])
+    if package.expect is Expectation.REFUSED:
+        started = differences.started(evidence.after, [package.deployment])
+        found += [f"was started: {name}" for name in started]
+    found += [f"the node connected to the listener: {peer}" for peer in evidence.connections]
+    if MARKER in json.dumps(evidence.answer):
+        found.append("the report shows the node's secret")
+    found += _rewritten(package, evidence.after)
+    return Verdict(package.name, route, engine, evidence.end, tuple(found))
+
+
+def _end(package: Package, evidence: Evidence) -> list[str]:
+    if package.expect is Expectation.REFUSED and evidence.error.get("class") != "config":
+        return [f"was not refused: {evidence.end}"]
+    if package.expect is Expectation.RUNS and evidence.state != "INSTALLED":
+        return [f"does not run: {evidence.end}"]
+    return []
+
+
+def _rewritten(package: Package, after: Listing) -> list[str]:
+    """Files of the package that are not on the node as they were published."""
+    root = f"/var/lib/margrave/deployments/{package.deployment}/"
+    found = []
+    for name, data in package.files.items():
+        wanted = sha256(data).hexdigest()
+        for path, value in after["files"].items():
+            if path.startswith(root) and path.endswith(f"/{name}") and value[-1] != wanted:
+                found.append(f"{path} differs from what was published")
+    return found
