@@ -1,0 +1,300 @@
+"""Compose releases as values: rendered into packages, compared service by service.
+
+A release is hashable and small on purpose. Hypothesis shrinks it, a fresh install of it is looked
+up by it, and what each container has to hold follows from it without asking the product.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+REGISTRY = "registry.margrave.lab:5000"
+STILL = "idle:1"
+MOVING = "equivalence-moving:latest"
+SHARED = "shared"  # the one folder of package files; the other package files are mounted alone
+
+
+class Kind(StrEnum):
+    """Origin of the text of a secret or a config."""
+
+    FILE = "file"  # a file of the package
+    LITERAL = "literal"  # written into compose.yaml
+    VARIABLE = "variable"  # written into compose.yaml, with a variable in it
+    ENVIRONMENT = "environment"  # the value of a variable
+
+
+@dataclass(frozen=True, order=True)
+class Text:
+    """A secret or a config; the version stands for its value."""
+
+    group: str  # secrets or configs
+    name: str
+    kind: Kind
+    version: int = 1
+
+    @property
+    def value(self) -> str:
+        """The text that a container has to find."""
+        return f"{self.name} {self.kind} v{self.version}"
+
+    @property
+    def variable(self) -> str:
+        """The variable that carries the value."""
+        return f"VALUE_OF_{self.name.upper()}"
+
+    @property
+    def path(self) -> str:
+        """The file of the package that carries the value."""
+        return f"texts/{self.name}.txt"
+
+    @property
+    def target(self) -> str:
+        """The path in the container where Compose puts it."""
+        return f"/run/secrets/{self.name}" if self.group == "secrets" else f"/{self.name}"
+
+    def definition(self) -> dict[str, str]:
+        """The entry below `secrets` or `configs`."""
+        return {
+            Kind.FILE: {"file": f"./{self.path}"},
+            Kind.LITERAL: {"content": self.value},
+            Kind.VARIABLE: {"content": "${" + self.variable + "}"},
+            Kind.ENVIRONMENT: {"environment": self.variable},
+        }[self.kind]
+
+
+# Properties of a service that need nothing else in the release.
+TRAITS: Mapping[str, Mapping[str, Any]] = {
+    "always": {"restart": "always"},
+    "capless": {"cap_drop": ["NET_RAW"]},
+    "elsewhere": {"working_dir": "/tmp"},
+    "hosts": {"extra_hosts": ["depot.example:10.9.9.9"]},
+    "labelled": {"labels": {"shelf": "left"}},
+    "limited": {"mem_limit": "64m"},
+    "named": {"hostname": "till"},
+    "pulled": {"pull_policy": "always"},
+    "scratch": {"tmpfs": ["/scratch:size=1m"]},
+    "sealed": {"read_only": True},
+    "ulimits": {"ulimits": {"nofile": 512}},
+    "unprivileged": {"security_opt": ["no-new-privileges:true"]},
+    "user": {"user": "1000:1000"},
+}
+CHECK = {"test": ["CMD", "/bin/true"], "interval": "1s", "timeout": "5s", "retries": 3}
+PORTS = {"alpha": 18001, "beta": 18002, "gamma": 18003, "delta": 18004}
+
+
+@dataclass(frozen=True)
+class Service:
+    """One service; the tuples are sorted, so that equal services are equal values."""
+
+    name: str
+    argument: int = 0
+    moving: bool = False  # runs the image whose tag moves
+    environment: tuple[str, ...] = ()  # names; "greeting" takes its value from a variable
+    texts: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    volumes: tuple[str, ...] = ()
+    networks: tuple[str, ...] = ()
+    port: bool = False
+    check: bool = False
+    waits: bool = False  # for the service before it
+    traits: tuple[str, ...] = ()
+
+
+    def brief(self) -> str:
+        """Return the name and all that is not a default."""
+        parts = {one.name: getattr(self, one.name) for one in fields(self)}
+        name = parts.pop("name")
+        told = [
+            f"{key} {' '.join(value)}" if isinstance(value, tuple) else f"{key} {value}"
+            for key, value in parts.items()
+            if value
+        ]
+        return f"{name} ({', '.join(told)})" if told else f"{name}"
+
+
+@dataclass(frozen=True)
+class Release:
+    """What an author publishes as one version, with the values an operator gives it."""
+
+    services: tuple[Service, ...]
+    texts: tuple[Text, ...] = ()
+    files: tuple[tuple[str, int], ...] = ()  # name and version
+    greeting: int = 1
+    moved: int = 1  # what the moving tag names when the release is installed
+    internal: tuple[str, ...] = ()  # networks without a way out
+    broken: bool = False  # its first service ends at once
+
+    # -- rendering ------------------------------------------------------------------------------
+
+    def compose(self) -> dict[str, Any]:
+        """The content of compose.yaml, with its variables."""
+        model: dict[str, Any] = {
+            "services": {one.name: self._service(one) for one in self.services},
+            "x-release": {"moved": self.moved} if any(s.moving for s in self.services) else {},
+        }
+        for group in ("secrets", "configs"):
+            used = {one.name: one.definition() for one in self._used() if one.group == group}
+            model.update({group: used} if used else {})
+        networks = {name for one in self.services for name in one.networks}
+        volumes = {name for one in self.services for name in one.volumes}
+        if networks:
+            model["networks"] = {name: self._network(name) for name in sorted(networks)}
+        if volumes:
+            model["volumes"] = {name: {} for name in sorted(volumes)}
+        return model
+
+    def variables(self) -> dict[str, str]:
+        """Values of the variables that compose.yaml names."""
+        carried = (Kind.VARIABLE, Kind.ENVIRONMENT)
+        values = {one.variable: one.value for one in self._used() if one.kind in carried}
+        if any("greeting" in one.environment for one in self.services):
+            values["GREETING"] = self._greeting
+        return values
+
+    def package_files(self) -> dict[str, str]:
+        """Texts of the files beside compose.yaml, by path."""
+        found = {one.path: f"{one.value}\n" for one in self._used() if one.kind is Kind.FILE}
+        found.update((_path(name), _file_text(name, version)) for name, version in self.files)
+        return found
+
+    def write(self, folder: Path) -> Path:
+        """Write the component's folder."""
+        texts = {"compose.yaml": yaml.safe_dump(self.compose()), **self.package_files()}
+        for path, text in texts.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_text(text)
+        return folder
+
+    # -- comparing ------------------------------------------------------------------------------
+
+    def fingerprint(self, name: str) -> str:
+        """All that reaches the containers of a service: equal ones need no restart."""
+        service = self.service(name)
+        texts = [one.value for one in self._used() if one.name in service.texts]
+        files = [_file_text(*one) for one in self.files if one[0] in self._mounted(service)]
+        return json.dumps(
+            [
+                self._service(service),
+                self._greeting if "greeting" in service.environment else None,
+                [[one.group, one.name, one.kind, one.value] for one in self._used()]
+                if texts
+                else [],
+                files,
+                [self._network(one) for one in service.networks],
+                self.moved if service.moving else None,
+            ],
+            sort_keys=True,
+        )
+
+    def __str__(self) -> str:
+        """Return all that is not a default, in a line."""
+        parts = [one.brief() for one in self.services]
+        parts += [f"{one.name} v{one.version}" for one in self._used() if one.version > 1]
+        used = {name for one in self.services for name in self._mounted(one)}
+        parts += [f"{name} v{version}" for name, version in self.files if name in used]
+        parts += [f"{one} is internal" for one in self.internal]
+        parts += [f"greeting v{self.greeting}"] if self.greeting > 1 else []
+        parts += [f"tag names v{self.moved}"] if any(one.moving for one in self.services) else []
+        return "; ".join(parts + (["broken"] if self.broken else []))
+
+    def unchanged(self, other: Release) -> set[str]:
+        """Names of the services that are the same in both."""
+        mine, others = ({one.name for one in release.services} for release in (self, other))
+        return {
+            name for name in mine & others if self.fingerprint(name) == other.fingerprint(name)
+        }
+
+    def expected(self, name: str) -> dict[str, str]:
+        """Texts that a container of the service has to find, by path."""
+        service = self.service(name)
+        found = {
+            one.target: f"{one.value}\n" if one.kind is Kind.FILE else one.value
+            for one in self._used()
+            if one.name in service.texts
+        }
+        for path, text in self._files_of(service):
+            found[path] = text
+        return found
+
+    def service(self, name: str) -> Service:
+        """The service of this name."""
+        return next(one for one in self.services if one.name == name)
+
+    # -- within ---------------------------------------------------------------------------------
+
+    @property
+    def _greeting(self) -> str:
+        return f'hello "{self.greeting}" for $5'
+
+    def _used(self) -> list[Text]:
+        names = {name for one in self.services for name in one.texts}
+        return [one for one in self.texts if one.name in names]
+
+    def _network(self, name: str) -> dict[str, Any]:
+        return {"internal": True} if name in self.internal else {}
+
+    def _mounted(self, service: Service) -> set[str]:
+        """Names of the package files that the service sees."""
+        if SHARED in service.files:
+            return {*service.files, *(name for name, _ in self.files if name.startswith(SHARED))}
+        return set(service.files)
+
+    def _files_of(self, service: Service) -> Iterator[tuple[str, str]]:
+        for name, version in self.files:
+            if name in self._mounted(service):
+                yield f"/mounted/{_path(name)[len('files/') :]}", _file_text(name, version)
+
+    def _service(self, one: Service) -> dict[str, Any]:
+        ends = self.broken and one is self.services[0]
+        model: dict[str, Any] = {
+            "image": f"{REGISTRY}/{MOVING if one.moving else STILL}",
+            "command": ["/bin/false"] if ends else ["/bin/idle", str(one.argument)],
+            "stop_grace_period": "1s",
+        }
+        for trait in one.traits:
+            model.update(TRAITS[trait])
+        model.update(self._environment(one))
+        for group in ("secrets", "configs"):
+            names = [text.name for text in self.texts if text.group == group]
+            granted = [name for name in one.texts if name in names]
+            model.update({group: granted} if granted else {})
+        mounts = [f"./{_path(name)}:/mounted/{_path(name)[6:]}:ro" for name in one.files]
+        mounts += [f"{name}:/data/{name}" for name in one.volumes]
+        model.update({"volumes": mounts} if mounts else {})
+        if one.networks:
+            model["networks"] = {name: {"aliases": [f"{one.name}-{name}"]} for name in one.networks}
+        if one.port:
+            model["ports"] = [f"{PORTS[one.name]}:8000"]
+        if one.check:
+            model["healthcheck"] = dict(CHECK)
+        before = self._before(one)
+        if one.waits and before is not None:
+            condition = "service_healthy" if before.check else "service_started"
+            model["depends_on"] = {before.name: {"condition": condition}}
+        return model
+
+    def _environment(self, one: Service) -> dict[str, Any]:
+        values = {name.upper(): f"{name} of {one.name}" for name in one.environment}
+        if "greeting" in one.environment:
+            values["GREETING"] = "${GREETING}"
+        return {"environment": values} if values else {}
+
+    def _before(self, one: Service) -> Service | None:
+        place = self.services.index(one)
+        return self.services[place - 1] if place else None
+
+
+def _path(name: str) -> str:
+    """The path of a package file in the component."""
+    return f"files/{name}" if name.startswith(SHARED) else f"files/{name}.txt"
+
+
+def _file_text(name: str, version: int) -> str:
+    return f"file {name} v{version}\n"
