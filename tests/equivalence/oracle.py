@@ -158,7 +158,7 @@ class Oracle:
         if hurt and not answer.get("changed"):
             return [f"heal: nothing was changed after: {step.damage} of {sorted(hurt)}"]
         names = {one.name for one in course.current.services}
-        return self._judge(course.current, course, names - hurt)
+        return self._judge(course.current, course, names - course.current.with_dependents(hurt))
 
     def _kill(self, step: Step, course: Course) -> list[str]:
         assert step.release is not None and step.stop is not None
@@ -335,13 +335,14 @@ def _wrong_content(snapshot: Snapshot, release: Release) -> list[str]:
         if name not in {one.name for one in release.services}:
             continue  # the comparison with the fresh install says so
         for path, text in sorted(release.expected(name).items()):
-            there = _content(told["Trees"], path)
+            there = content(told["Trees"], path)
             if there != text:
                 found.append(f"{name}: {path} holds {there!r}, not {text!r}")
     return found
 
 
-def _content(trees: Mapping[str, Any], path: str) -> str | None:
+def content(trees: Mapping[str, Any], path: str) -> str | None:
+    """Return the text that a container finds at a path, or None where there is no file."""
     entry = (trees.get(path) or {}).get("")
     return entry[3] if entry and len(entry) > 3 else None
 

@@ -205,11 +205,21 @@ class Release:
         return "; ".join(parts + (["broken"] if self.broken else []))
 
     def unchanged(self, other: Release) -> set[str]:
-        """Names of the services that are the same in both."""
+        """Names of the services that are the same in both, and wait for such services alone."""
         mine, others = ({one.name for one in release.services} for release in (self, other))
-        return {
-            name for name in mine & others if self.fingerprint(name) == other.fingerprint(name)
+        changed = {
+            name for name in mine & others if self.fingerprint(name) != other.fingerprint(name)
         }
+        return (mine & others) - self.with_dependents(changed | mine - others)
+
+    def with_dependents(self, names: set[str]) -> set[str]:
+        """These services and those that wait for them: Compose 2.26 makes both anew."""
+        found = set(names)
+        for one in self.services:  # a service waits for the one before it alone
+            before = self._before(one)
+            if one.waits and before is not None and before.name in found:
+                found.add(one.name)
+        return found
 
     def expected(self, name: str) -> dict[str, str]:
         """Texts that a container of the service has to find, by path."""
