@@ -9,17 +9,20 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from ansible_collections.margrave.edge.plugins.module_utils import (
     _compare,
+    _content,
     _expected,
     _health,
     _images,
+    _materialize,
     _model,
     _policy,
     _probes,
+    _pull_policy,
     _release,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._archive import unpack
@@ -40,7 +43,12 @@ from ansible_collections.margrave.edge.plugins.module_utils._driver import Remai
 from ansible_collections.margrave.edge.plugins.module_utils._engine import Engine
 from ansible_collections.margrave.edge.plugins.module_utils._engines import holding, required
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
-from ansible_collections.margrave.edge.plugins.module_utils._files import read_json, write_plain
+from ansible_collections.margrave.edge.plugins.module_utils._files import (
+    read_json,
+    sync,
+    write_plain,
+    write_whole,
+)
 from ansible_collections.margrave.edge.plugins.module_utils._foreign import Foreign
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Folder
 from ansible_collections.margrave.edge.plugins.module_utils._record import record, replace
@@ -102,33 +110,66 @@ class ComposeDriver:
         """Nothing: content travels with each call, and images are the engine's to keep."""
         return {}
 
-    def stage(self, folder: Folder, one: Wanted, archive: bytes, current: Release | None) -> Part:
-        """Unpack, resolve, hold against the policy, and keep the model that Compose will run."""
-        request = self.call.request
-        model = self._resolved(folder, one, archive)
-        before = None
-        if current is not None:
-            path = _release.model_path(self.call.folder, current.release, one.name)
-            before = read_json(path)
-        ours = {
-            DEPLOYMENT: request.deployment,
-            REVISION: request.revision or "",
-            COMPONENT: one.name,
-        }
-        model = _model.labelled(model, ours, before, self._existing(model, before))
-        path = _release.model_path(folder, request.release or "", one.name)
-        write_plain(path, json.dumps(model, sort_keys=True, indent=1).encode())
+    def stage(self, folder: Folder, one: Wanted, archive: bytes, _current: Release | None) -> Part:
+        """Unpack, resolve, hold against the policy, and keep all content that is mounted."""
+        release = self.call.request.release or ""
+        resolved = self._resolved(folder, one, archive)
+        path = _release.resolved_path(folder, release, one.name)
+        write_plain(path, json.dumps(resolved, sort_keys=True, indent=1).encode())
+        model = self._materialized(folder, release, one.name, resolved)
+        self._models[one.name] = model
         return Part(
             name=one.name,
             digest=one.digest,
             project=self.call.project(one.name),
             timeout=one.timeout,
             images={
-                service: {"reference": image, "id": "", "ours": False}
-                for service, image in _model.images(model).items()
+                name: {
+                    "reference": service["image"],
+                    "policy": service.get("pull_policy") or "",
+                    "id": "",
+                    "ours": False,
+                }
+                for name, service in _model.services(model).items()
+                if service.get("image")
             },
             volumes=_model.volume_names(model),
         )
+
+    @cached_property
+    def _models(self) -> dict[str, dict]:
+        """Models of this call's release whose images are not known yet, by component."""
+        return {}
+
+    @staticmethod
+    def _materialized(folder: Folder, release: str, component: str, resolved: dict) -> dict:
+        """Return the model with its mounts where they outlive the release."""
+        content = _release.component_folder(folder, release, component)
+        store = _content.Store(folder)
+        model, environment = resolved["model"], resolved["environment"]
+        return _materialize.materialized(component, model, content, environment, store.place)
+
+    def _keep_models(self, release: Release, current: Release | None) -> None:
+        """Write the models that Compose will run, now that it is known which images they mean."""
+        for part in release.parts:
+            model = self._models.pop(part.name, None)
+            if model is None:
+                continue
+            before = self._stored_model(current, part.name) if current else None
+            ours = {
+                DEPLOYMENT: self.call.request.deployment,
+                REVISION: release.revision,
+                COMPONENT: part.name,
+            }
+            model = _model.pinned(model, part.images)
+            model = _model.labelled(model, ours, before, self._existing(model, before))
+            path = _release.model_path(self.call.folder, release.release, part.name)
+            write_plain(path, json.dumps(model, sort_keys=True, indent=1).encode())
+            sync(path)
+
+    def _stored_model(self, release: Release, component: str) -> dict | None:
+        """Return the stored model of a component."""
+        return read_json(_release.model_path(self.call.folder, release.release, component))
 
     def _resolved(self, folder: Folder, one: Wanted, archive: bytes) -> dict:
         """Unpack a component, let Compose resolve it, and hold the result against the policy."""
@@ -150,7 +191,12 @@ class ComposeDriver:
         _probes.check(one.name, _model.services(model))
         if not self.call.request.adopt:
             self._foreign.refuse(one.name, model)
-        return model
+        names = _materialize.variables(model)
+        known = {name: one.variables[name] for name in names if name in one.variables}
+        rest = names - known.keys()
+        if rest and os.path.exists(os.path.join(content, ".env")):
+            known.update(self.compose.values(project, content, variables, rest))
+        return {"model": model, "environment": known}
 
     def _existing(self, model: dict, before: dict | None) -> _model.Existing:
         """Labels to keep: as the model before gave them, else as the engine tells them."""
@@ -164,8 +210,10 @@ class ComposeDriver:
         )
 
     def refuse(self, folder: Folder, release: Release, part: Part) -> None:
-        """Hold the stored model against the policy of now."""
-        model = read_json(_release.model_path(folder, release.release, part.name)) or {}
+        """Hold what the author wrote against the policy of now."""
+        resolved = read_json(_release.resolved_path(folder, release.release, part.name)) or {}
+        # An older version kept the model that Compose runs, and nothing else.
+        model = resolved.get("model") or self._stored_model(release, part.name) or {}
         content = _release.component_folder(folder, release.release, part.name)
         _policy.check(part.name, model, content, dict(self.call.request.policy))
 
@@ -174,8 +222,16 @@ class ComposeDriver:
         return _images.missing(self.engine, release)
 
     def fetch(self, release: Release) -> bool:
-        """Pull the images that are not here."""
-        return _images.fetch(self.call, self.engine, release)
+        """Pull the images that are not here or have to be newer, and write what Compose runs."""
+        folder = self.call.folder
+        if self._models and folder.linked("next") == release.release:
+            prepared = _release.load(folder, release.release)
+            if prepared is not None and prepared.inputs == release.inputs:
+                _images.inherit(release, prepared)
+        current = _release.load(folder, folder.linked("current"))
+        fetched = _images.fetch(self.call, self.engine, release, current)
+        self._keep_models(release, current)
+        return fetched
 
     # -- switching ----------------------------------------------------------------------------
 
@@ -188,9 +244,7 @@ class ComposeDriver:
     def run(self, release: Release, part: Part, seen: Iterable[Container]) -> None:
         """Let Compose make what differs, and wait until all of it is healthy."""
         path = _release.model_path(self.call.folder, release.release, part.name)
-        model = read_json(path)
-        if model is None:
-            raise _release.incomplete(path)
+        model = self._runnable(release, part, path)
         mine = [one for one in seen if one.component == part.name]
         limit = float(part.timeout or release.health.get("timeout", 60))
         with self.call.result.timed("switch"):
@@ -214,10 +268,45 @@ class ComposeDriver:
             )
         _expected.note(part, model, [self._looked_at(one, mine) for one in found])
 
+    def _runnable(self, release: Release, part: Part, path: str) -> dict:
+        """Return the stored model with the release's images, and all that it mounts in place."""
+        stored = self._stored_model(release, part.name)
+        if stored is None:
+            raise _release.incomplete(path)
+        for name, image in part.images.items():
+            # An older version noted no name of its own for an image whose tag can move.
+            exact = image.get("pin") or _pull_policy.is_exact(image["reference"])
+            if not exact and self.engine.image(image["reference"]) != image["id"]:
+                part.images[name]["pin"] = _images.exact_name(self.engine, image)
+        model = _model.pinned(stored, part.images)
+        if model != stored:
+            write_whole(path, json.dumps(model, sort_keys=True, indent=1).encode())
+        self._restore(release, part, model)
+        return model
+
+    def _restore(self, release: Release, part: Part, model: dict) -> None:
+        """Make content again that somebody removed; podman would mount an empty folder instead."""
+        missing = list(self._missing_content(model))
+        if not missing:
+            return
+        folder = self.call.folder
+        resolved = read_json(_release.resolved_path(folder, release.release, part.name))
+        if resolved is not None:
+            self._materialized(folder, release.release, part.name, resolved)
+        for path in self._missing_content(model):
+            raise _release.incomplete(path)
+
+    def _missing_content(self, model: dict) -> Iterator[str]:
+        for path in _materialize.sources(model):
+            if path.startswith(self.call.folder.path + "/") and not os.path.exists(path):
+                yield path
+
     def _looked_at(self, one: Container, before: Iterable[Container]) -> Container:
         """A container closely looked at; what was left alone is made of what it was before."""
-        facets = next((other.facets for other in before if other.id == one.id), {})
-        return replace(one, facets=facets) if facets else self.engine.closely(one)
+        known = next((other for other in before if other.id == one.id and other.facets), None)
+        if known is None:
+            return self.engine.closely(one)
+        return replace(one, facets=known.facets, sources=known.sources)
 
     def _watched(self, project: str) -> list[Container]:
         """One component's containers; Docker's list does not count how often one was restarted."""
@@ -271,8 +360,35 @@ class ComposeDriver:
         return _images.unused(self.call.layout, self.engine, releases, ending)
 
     def tidy(self, dropped: Iterable[Release]) -> list[str]:
-        """Remove images that were fetched for these releases and that nothing else needs."""
+        """Remove images and content of these releases that nothing else needs."""
+        folder = self.call.folder
+        used = {folder.content_of(path) for path in self._kept_sources()}
+        if set(folder.kept_contents()) - used:
+            paths = [*self._kept_sources(), *self._mounted()]
+            _content.Store(folder).remove_all_but(paths)
         return _images.remove_unused(self.call.layout, self.engine, dropped)
+
+    def mounted(self, names: Iterable[str]) -> set[str]:
+        """Return the releases whose folders containers mount: older versions mounted them."""
+        folder = self.call.folder
+        releases = {name: _release.load(folder, name) for name in names}
+        older = [name for name, one in releases.items() if one is None or not one.policy_table]
+        paths = self._mounted() if older else []
+        places = {name: folder.release(name) + "/" for name in older}
+        return {
+            name for name, place in places.items() if any(path.startswith(place) for path in paths)
+        }
+
+    def _mounted(self) -> list[str]:
+        """Return what the deployment's containers mount, the stopped ones too."""
+        return [path for container in self.look(closely=True) for path in container.sources]
+
+    def _kept_sources(self) -> Iterator[str]:
+        """Yield what the releases mount that are still here."""
+        folder = self.call.folder
+        for release in _release.all_of(folder):
+            for part in release.parts:
+                yield from _materialize.sources(self._stored_model(release, part.name) or {})
 
 
 def _labels(things: Iterable[dict]) -> dict[str, dict]:

@@ -159,6 +159,10 @@ class HelmDriver:
     def _images(self) -> Images:
         return Images(self.call.programs, self.call.request.logins)
 
+    def mounted(self, _names: Iterable[str]) -> set[str]:
+        """Return nothing: pods mount nothing of a release's folder."""
+        return set()
+
     def missing(self, release: Release) -> list[str]:
         """Images that are not here, where the node can tell."""
         return self._images.missing(release.references())

@@ -7,9 +7,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 from ansible_collections.margrave.edge.plugins.module_utils import _release
-from ansible_collections.margrave.edge.plugins.module_utils._archive import verified
+from ansible_collections.margrave.edge.plugins.module_utils._archive import unpack, verified
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call, Observation
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
 from ansible_collections.margrave.edge.plugins.module_utils._files import (
@@ -19,6 +20,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._files import (
     sync_tree,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Folder
+from ansible_collections.margrave.edge.plugins.module_utils._record import as_dict
 from ansible_collections.margrave.edge.plugins.module_utils._release import Part, Release
 
 
@@ -66,7 +68,8 @@ def stage(call: Call, seen: Observation, archives: dict[str, bytes]) -> Release:
     stored = _release.load(call.folder, wanted)
     if stored is not None and stored.proven:
         check_policy(call, stored)
-        _be_patient(call, stored)
+        note_inputs(call, stored)
+        _refill(call, stored, archives)
         return stored
     folder = call.folder.release(wanted)
     _clear(folder)
@@ -82,12 +85,40 @@ def stage(call: Call, seen: Observation, archives: dict[str, bytes]) -> Release:
     return _described(call, parts)
 
 
-def _be_patient(call: Call, release: Release) -> None:
-    """Let a release that ran before take the time that it is given now."""
-    release.health = dict(call.request.health)
-    limits = {one.name: one.timeout for one in call.request.components}
+def note_inputs(call: Call, release: Release) -> bool:
+    """Note what a call gives anew to a release that ran before; return whether something changed.
+
+    None of it reaches a container. A name that is left out stays what it was.
+    """
+    request, before = call.request, as_dict(release)
+    for name in ("version", "revision", "name", "application"):
+        given = getattr(request, name)
+        if given:
+            setattr(release, name, given)
+    release.health = dict(request.health) or release.health
+    limits = {one.name: one.timeout for one in request.components}
     for part in release.parts:
         part.timeout = limits.get(part.name)
+    return as_dict(release) != before
+
+
+def _refill(call: Call, release: Release, archives: Mapping[str, bytes]) -> None:
+    """Put files of a package back that somebody removed from a release; others stay untouched."""
+    if release.profile != "compose":
+        return
+    for part in release.parts:
+        place = _release.component_folder(call.folder, release.release, part.name)
+        fresh = place + ".new"
+        remove_tree(fresh)
+        os.makedirs(fresh, mode=0o755)
+        unpack(part.name, archives[part.name], fresh)
+        for folder, _folders, names in os.walk(fresh):
+            into = os.path.join(place, os.path.relpath(folder, fresh))
+            os.makedirs(into, mode=0o755, exist_ok=True)
+            for name in names:
+                if not os.path.lexists(os.path.join(into, name)):
+                    os.rename(os.path.join(folder, name), os.path.join(into, name))
+        remove_tree(fresh)
 
 
 def _clear(folder: str) -> None:
@@ -111,10 +142,20 @@ def rehearse(call: Call, archives: dict[str, bytes]) -> Release:
     return _described(call, parts)
 
 
-def check_policy(call: Call, release: Release) -> None:
-    """Hold a release that is ready against the policy of now."""
+def check_policy(call: Call, release: Release, refuse: bool = True) -> None:
+    """Hold a release that is ready against the policy of now.
+
+    One from before the policy's table goes on as it is: what is found is only told.
+    """
     for part in release.parts:
-        call.driver.refuse(call.folder, release, part)
+        try:
+            call.driver.refuse(call.folder, release, part)
+        except ConfigError as error:
+            if error.code != "policy" or (refuse and release.policy_table):
+                raise
+            finding = call.told(error)["message"]
+            call.result.policy_findings.append(finding)
+            call.result.warn(f"{finding}; the next change of this deployment will be refused")
 
 
 def _described(call: Call, parts: list[Part]) -> Release:
@@ -131,4 +172,5 @@ def _described(call: Call, parts: list[Part]) -> Release:
         engine=call.driver.engine_name,
         namespace=request.namespace,
         inputs=request.inputs,
+        policy_table=_release.POLICY_TABLE,
     )
