@@ -12,6 +12,6 @@ from tests.equivalence.oracle import Oracle, opened
 
 @pytest.fixture(scope="module")
 def oracle(request: pytest.FixtureRequest, lab: Lab) -> Iterator[Oracle]:
-    """Two nodes with podman, or with the engine that a test asks for as this fixture's parameter."""
+    """Two nodes with podman, or with the engine that is this fixture's parameter."""
     with opened(lab, Engine(getattr(request, "param", "podman"))) as made:
         yield made

@@ -8,6 +8,7 @@ from dataclasses import replace
 from tests.equivalence.releases import SHARED, Release, Service
 from tests.equivalence.stories import IN_SHARED, TEXTS, Damage, Deed, Step, Story
 
+ALL = tuple(one.name for one in TEXTS)
 BYSTANDER = Service("beta")
 
 
@@ -51,6 +52,10 @@ def _stories() -> dict[str, Story]:
         beyond = updates(first, beside(first, 1), beside(first, 2))
         # An unchanged service outlives the release that it came with, and the next boot.
         found[f"keep {text.name}"] = (*beyond, Step(Deed.REBOOT))
+    owned = release(Service("alpha", texts=ALL, owned=True), BYSTANDER)
+    for name in ("secret_file", "config_variable"):
+        found[f"rotate {name} of an owner"] = updates(owned, rotated(owned, name))
+    found["take texts over"] = updates(release(Service("alpha", texts=ALL)), owned)
     for file in ("motd", SHARED):
         first = release(Service("alpha", files=(file,)), BYSTANDER)
         inside = file if file != SHARED else IN_SHARED[-1]

@@ -106,7 +106,10 @@ class EdgeNode:
 
     def leftovers(self) -> list[str]:
         """Containers and networks of any deployment."""
-        kinds = {"container": "ps -a --format '{{.Names}}'", "network": "network ls --format '{{.Name}}'"}
+        kinds = {
+            "container": "ps -a --format '{{.Names}}'",
+            "network": "network ls --format '{{.Name}}'",
+        }
         listed = {
             kind: self.run(f"{self.engine} {words} --filter label=margrave.deployment").split()
             for kind, words in kinds.items()
@@ -156,4 +159,3 @@ class EdgeNode:
         base = self.lab.ssh_command(self.name)
         words = [base[0], "-o", f"ControlPath={self._socket}", "-O", "exit", *base[1:]]
         subprocess.run(words, capture_output=True, check=False)
-

@@ -48,13 +48,11 @@ def tree(root, path):
 def container(told, expected):
     """Add content and missing sources to what an engine tells of a container."""
     binds = [one for one in told.get("Mounts") or [] if one.get("Type") == "bind"]
-    told["Missing"] = sorted(
-        one["Source"] for one in binds if not os.path.exists(one["Source"])
-    )
+    told["Missing"] = sorted(one["Source"] for one in binds if not os.path.exists(one["Source"]))
     pid = told["State"].get("Pid")
     service = (told["Config"].get("Labels") or {}).get(SERVICE, "")
     paths = {one["Destination"] for one in binds} | set(expected.get(service, []))
-    told["Trees"] = {path: tree("/proc/%d/root" % pid, path) for path in paths} if pid else {}
+    told["Trees"] = {path: tree(f"/proc/{pid}/root", path) for path in paths} if pid else {}
     return told
 
 
@@ -64,7 +62,9 @@ def main():
     engine = given["engine"]
     names = subprocess.run(
         [engine, "ps", "-aq", "--no-trunc", "--filter", "label=" + LABEL],
-        check=True, capture_output=True, text=True,
+        check=True,
+        capture_output=True,
+        text=True,
     ).stdout.split()
     told = []
     if names:

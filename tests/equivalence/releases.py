@@ -54,10 +54,17 @@ class Text:
         """The file of the package that carries the value."""
         return f"texts/{self.name}.txt"
 
-    @property
-    def target(self) -> str:
-        """The path in the container where Compose puts it."""
-        return f"/run/secrets/{self.name}" if self.group == "secrets" else f"/{self.name}"
+    def target(self, owned: bool) -> str:
+        """Return the path in the container where Compose puts it."""
+        name = f"own_{self.name}" if owned else self.name
+        return f"/run/secrets/{name}" if self.group == "secrets" else f"/{name}"
+
+    def grant(self, owned: bool) -> str | dict[str, Any]:
+        """Return the entry below `secrets` or `configs` of a service."""
+        if not owned:
+            return self.name
+        target = f"own_{self.name}" if self.group == "secrets" else f"/own_{self.name}"
+        return {"source": self.name, "target": target, **OWNED}
 
     def definition(self) -> dict[str, str]:
         """The entry below `secrets` or `configs`."""
@@ -85,6 +92,7 @@ TRAITS: Mapping[str, Mapping[str, Any]] = {
     "unprivileged": {"security_opt": ["no-new-privileges:true"]},
     "user": {"user": "1000:1000"},
 }
+OWNED = {"uid": "1000", "gid": "1000", "mode": 0o440}
 CHECK = {"test": ["CMD", "/bin/true"], "interval": "1s", "timeout": "5s", "retries": 3}
 PORTS = {"alpha": 18001, "beta": 18002, "gamma": 18003, "delta": 18004}
 
@@ -98,6 +106,7 @@ class Service:
     moving: bool = False  # runs the image whose tag moves
     environment: tuple[str, ...] = ()  # names; "greeting" takes its value from a variable
     texts: tuple[str, ...] = ()
+    owned: bool = False  # its texts have a name, an owner and a mode of their own
     files: tuple[str, ...] = ()
     volumes: tuple[str, ...] = ()
     networks: tuple[str, ...] = ()
@@ -105,7 +114,6 @@ class Service:
     check: bool = False
     waits: bool = False  # for the service before it
     traits: tuple[str, ...] = ()
-
 
     def brief(self) -> str:
         """Return the name and all that is not a default."""
@@ -225,13 +233,11 @@ class Release:
         """Texts that a container of the service has to find, by path."""
         service = self.service(name)
         found = {
-            one.target: f"{one.value}\n" if one.kind is Kind.FILE else one.value
+            one.target(service.owned): f"{one.value}\n" if one.kind is Kind.FILE else one.value
             for one in self._used()
             if one.name in service.texts
         }
-        for path, text in self._files_of(service):
-            found[path] = text
-        return found
+        return {**found, **dict(self._files_of(service))}
 
     def service(self, name: str) -> Service:
         """The service of this name."""
@@ -272,8 +278,8 @@ class Release:
             model.update(TRAITS[trait])
         model.update(self._environment(one))
         for group in ("secrets", "configs"):
-            names = [text.name for text in self.texts if text.group == group]
-            granted = [name for name in one.texts if name in names]
+            mine = [text for text in self.texts if text.group == group]
+            granted = [text.grant(one.owned) for text in mine if text.name in one.texts]
             model.update({group: granted} if granted else {})
         mounts = [f"./{_path(name)}:/mounted/{_path(name)[6:]}:ro" for name in one.files]
         mounts += [f"{name}:/data/{name}" for name in one.volumes]

@@ -96,6 +96,7 @@ SERVICE_PARTS: Mapping[str, SearchStrategy[object]] = {
     "moving": st.booleans(),
     "environment": some_of(KEYS),
     "texts": some_of(tuple(one.name for one in TEXTS), 3),
+    "owned": st.booleans(),
     "files": some_of(FILES),
     "volumes": some_of(VOLUMES),
     "networks": some_of(NETWORKS),
@@ -249,4 +250,4 @@ def _used(draw: DrawFn, release: Release, names: list[str], part: str) -> int:
 
 
 def _put(values: tuple[Value, ...], place: int, value: Value) -> tuple[Value, ...]:
-    return values[:place] + (value,) + values[place + 1 :]
+    return (*values[:place], value, *values[place + 1 :])

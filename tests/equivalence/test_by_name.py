@@ -8,15 +8,13 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from tests.equivalence import views
+from tests.equivalence.holding import OWNERS, first_release, found_texts, written_texts
 from tests.equivalence.known import rotated
-from tests.equivalence.oracle import Oracle, content
-from tests.equivalence.releases import Release, Service, Text
+from tests.equivalence.oracle import Oracle
+from tests.equivalence.releases import Release, Text
 from tests.equivalence.stories import TEXTS
 
 pytestmark = pytest.mark.lab
-
-NAMES = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta")
-OWNERS = dict(zip((one.name for one in TEXTS), NAMES, strict=True))
 
 
 @dataclass
@@ -28,29 +26,20 @@ class Holders:
     starts: dict[str, set[views.Identity]] = field(default_factory=dict)
 
     def update(self, release: Release) -> dict[str, str | None]:
-        """Bring the release about; what each service finds in place of its text."""
+        """Bring the release about; the text that each service's container finds."""
         answer = self.oracle.subject.update(release)
         assert not answer.get("failed"), answer
         snapshot = self.oracle.subject.snapshot(release)
         self.release, self.starts = release, views.identities(snapshot)
-        targets = {OWNERS[one.name]: one.target for one in TEXTS}
-        found = {views.service_of(one): one["Trees"] for one in snapshot}
-        return {name: content(found[name], target) for name, target in targets.items()}
-
-    def written(self) -> dict[str, str]:
-        """The texts of the release, by the service that each belongs to."""
-        return {
-            name: text for name in NAMES for text in self.release.expected(name).values()
-        }
+        return found_texts(snapshot)
 
 
 @pytest.fixture(scope="module")
 def holders(oracle: Oracle) -> Iterator[Holders]:
     """Six services with a text each, installed."""
     oracle.subject.clean()
-    services = tuple(Service(OWNERS[one.name], texts=(one.name,)) for one in TEXTS)
-    made = Holders(oracle, Release(services, TEXTS))
-    assert made.update(made.release) == made.written()
+    made = Holders(oracle, first_release())
+    assert made.update(made.release) == written_texts(made.release)
     yield made
     oracle.subject.clean()
 
@@ -58,8 +47,8 @@ def holders(oracle: Oracle) -> Iterator[Holders]:
 def _rotate(holders: Holders, text: Text) -> None:
     before = holders.starts
     found = holders.update(rotated(holders.release, text.name))
-    assert found == holders.written()
-    restarted = {name for name in NAMES if holders.starts[name] != before[name]}
+    assert found == written_texts(holders.release)
+    restarted = {name for name in before if holders.starts[name] != before[name]}
     assert restarted == {OWNERS[text.name]}
 
 
@@ -86,4 +75,4 @@ def test_another_kind_reaches_the_service_too(holders: Holders) -> None:
         for one in holders.release.texts
     )
     found = holders.update(replace(holders.release, texts=changed))
-    assert found == holders.written()
+    assert found == written_texts(holders.release)

@@ -29,7 +29,7 @@ def test_generated_stories(oracle: Oracle, story: Story) -> None:
 
 @pytest.mark.full
 @BOTH
-@pytest.mark.parametrize("name", [name for name in STORIES])
+@pytest.mark.parametrize("name", list(STORIES))
 def test_every_change_by_name(oracle: Oracle, name: str) -> None:
     """Each kind of change and damage, one at a time, also across a reboot, ends as if afresh."""
     assert not str(oracle.lead(STORIES[name]) or "")
@@ -40,5 +40,5 @@ def test_every_change_by_name(oracle: Oracle, name: str) -> None:
 @settings(max_examples=25, derandomize=True, deadline=None)
 @given(story=stories(longest=8))
 def test_many_generated_stories(oracle: Oracle, story: Story) -> None:
-    """Long stories with failing updates, killed modules, power cuts and repairs end as if afresh."""
+    """Long stories with failures, killed modules, power cuts and repairs end as if afresh."""
     assert not str(oracle.lead(story) or "")

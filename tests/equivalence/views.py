@@ -32,8 +32,9 @@ OWN = re.compile(
 )
 # The order of these lists means something; any other list is a set.
 ORDERED = re.compile(r"Args|Config\.(Cmd|Entrypoint|Healthcheck\.Test|CreateCommand)|Trees\..*")
-# A release's own folder: its name says which release first needed the container.
-RELEASE = re.compile(r"/releases/[0-9a-f]{64}")
+# Folders of releases and of content, which a node names with a key of its own; that the content is
+# the same is compared through the mounts.
+FOLDER = re.compile(r"/(releases|content)/[0-9a-f]{64}")
 View = Mapping[str, Any]
 
 
@@ -107,7 +108,7 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
 def _plain(value: Any, container: str, ordered: bool) -> Any:
     """The value without the container's own id and the name of its release."""
     if isinstance(value, str):
-        return RELEASE.sub("/releases/RELEASE", value.replace(container[:12], "CONTAINER"))
+        return FOLDER.sub(r"/\1/DIGEST", value.replace(container[:12], "CONTAINER"))
     if isinstance(value, Mapping):
         return {name: _plain(inner, container, ordered) for name, inner in value.items()}
     if isinstance(value, list):
