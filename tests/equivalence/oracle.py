@@ -45,7 +45,7 @@ class MovingImage:
             shutil.copytree(idle / "files", folder / "files")
             shutil.copy(idle / "image.toml", folder)
             (folder / f"tags/{tag}/etc").mkdir(parents=True)
-            (folder / f"tags/{tag}/etc/version").write_text(f"{content}\n")
+            (folder / f"tags/{tag}/etc/version").write_text(f"moving {content}\n")
             self._lab.push_images(Path(base))
         self._now = content
 

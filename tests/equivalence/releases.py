@@ -185,15 +185,17 @@ class Release:
     def fingerprint(self, name: str) -> str:
         """All that reaches the containers of a service: equal ones need no restart."""
         service = self.service(name)
-        texts = [one.value for one in self._used() if one.name in service.texts]
+        texts = [
+            [one.group, one.name, one.kind, one.value]
+            for one in self._used()
+            if one.name in service.texts
+        ]
         files = [_file_text(*one) for one in self.files if one[0] in self._mounted(service)]
         return json.dumps(
             [
                 self._service(service),
                 self._greeting if "greeting" in service.environment else None,
-                [[one.group, one.name, one.kind, one.value] for one in self._used()]
-                if texts
-                else [],
+                texts,
                 files,
                 [self._network(one) for one in service.networks],
                 self.moved if service.moving else None,
