@@ -93,7 +93,8 @@ def _text(value: object) -> str:
 def _view(told: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     container = str(told["Id"])
     for path, value in _leaves(told, ""):
-        if not OWN.fullmatch(path):
+        # After Docker was started again it tells of empty lists what it told of none.
+        if value not in (None, "", [], {}) and not OWN.fullmatch(path):
             yield path, _plain(value, container, bool(ORDERED.fullmatch(path)))
 
 
