@@ -24,6 +24,8 @@ OWN = re.compile(
     | NetworkSettings\.(Sandbox\w+|EndpointID|IPAddress|IPPrefixLen|MacAddress|Gateway)
     | NetworkSettings\.Networks\..*
       \.(NetworkID|EndpointID|IPAddress|IPPrefixLen|MacAddress|Gateway)
+    # The image's name: once its tag has moved, an older release runs by the id, which is compared.
+    | ImageName | Config\.Image
     # The revision that gave the container its shape, and Compose's own notes about it.
     | Config\.Labels\.margrave\.revision
     | Config\.Labels\.com\.docker\.compose\.(config-hash|replace|version)
