@@ -19,6 +19,7 @@ from controller.settings import ControllerSettings
 from margrave.cli.main import root
 from margrave.error_classes import POLICY
 from margrave.lifecycle import OUTCOME_ORDER, STATE_ORDER, TRANSITIONS, State, margo_word
+from margrave.policy import reference as policy
 from margrave.schemas import text_of, types_of
 from margrave.terminal.examples import EXAMPLES
 from runner import instruments
@@ -29,6 +30,9 @@ from runner.web.status import Status
 
 HERE = Path(__file__).parent / "reference"
 SCHEMAS = Path(__file__).parents[1] / "schemas"
+NODE_CODE = (
+    Path(__file__).parents[1] / "collections/ansible_collections/margrave/edge/plugins/module_utils"
+)
 
 
 def states() -> str:
@@ -248,6 +252,7 @@ PAGES = {
     "commands.md": commands,
     "api.md": api,
     "metrics.md": metrics,
+    "policy.md": policy.page,
 }
 
 
@@ -258,7 +263,7 @@ def schema_files() -> dict[str, str]:
 
 
 def main() -> None:
-    """Write all pages, schemas and types; what no longer is made goes."""
+    """Write all pages, schemas, types and copies of the policy's code; remove stale schemas."""
     for name, page in PAGES.items():
         (HERE / name).write_text(page())
     SCHEMAS.mkdir(exist_ok=True)
@@ -268,6 +273,8 @@ def main() -> None:
             path.unlink()
     for name, text in wanted.items():
         (SCHEMAS / name).write_text(text)
+    for name, text in policy.node_copies().items():
+        (NODE_CODE / name).write_text(text)
 
 
 if __name__ == "__main__":

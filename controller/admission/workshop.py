@@ -6,22 +6,23 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from controller import chart
-from controller.admission.reach import ROOT, Reach, of_chart
+from controller.admission.chart_registries import refused_registries
 from controller.publish.said import Needs
 from margrave import digest
 from margrave.chart_files import VALUES
 from margrave.documents.deployment import Deployment, read_deployment, render
 from margrave.documents.extensions import Policy
 from margrave.errors import DocumentError
+from margrave.policy import Finding, compose_findings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from controller.admission.reach import Found
     from controller.publish.materials import Materials
     from margrave.documents.description import Component
 
 OURS = "/spec/x-margrave-extensions"
+COMPOSE_FILE = "compose.yaml"
 
 
 class Workshop:
@@ -63,16 +64,18 @@ class Workshop:
         if key not in self._beyond:
             policy = Policy.model_validate(written)
             self._beyond[key] = tuple(
-                f"components.{component.name}: {where}: {words}"
+                f"components.{component.name}: {finding.path}: {finding.reason}"
                 for component, files in self._components(document)
-                for where, words in _reach(document, component, files, policy)
+                for finding in component_findings(
+                    document, component.name, _repository(component), files, policy
+                )
             )
         return self._beyond[key]
 
     def _needs_of(self, document: Deployment) -> Needs:
         needs = Needs()
         for component, files in self._components(document):
-            text = files.get(VALUES if document.profile_type == "helm" else ROOT)
+            text = files.get(VALUES if document.profile_type == "helm" else COMPOSE_FILE)
             if text is not None:
                 needs.of(document, component.name, text)
         return needs
@@ -91,19 +94,31 @@ class Workshop:
                 texts = {
                     path: file.data.decode("utf-8", "replace")
                     for path, file in folders.get(component.path or "", {}).items()
-                    if path.endswith((".yaml", ".yml"))
                 }
                 yield component, texts
 
 
-def _reach(
-    document: Deployment, component: Component, files: Mapping[str, str], policy: Policy
-) -> Iterator[Found]:
+def _repository(component: Component) -> str | None:
+    return None if component.path else component.repository
+
+
+def component_findings(
+    document: Deployment,
+    component: str,
+    repository: str | None,
+    files: Mapping[str, str],
+    policy: Policy,
+) -> Iterator[Finding]:
+    """Yield what a policy does not allow of a component, as far as its files show it.
+
+    `repository` is where a chart comes from, None where Git delivers it.
+    """
+    keys = policy.model_dump()
     if document.profile_type == "compose":
-        return Reach(files, document.variables(component.name)).beyond(policy)
-    images = chart.images(files.get(VALUES, ""), document.targeted(component.name))
-    repository = None if component.path else component.repository
-    return of_chart(repository, images, policy)
+        yield from compose_findings(files, document.variables(component), keys)
+        return
+    images = chart.images(files.get(VALUES, ""), document.targeted(component))
+    yield from refused_registries(repository, images, keys)
 
 
 def _checked(value: Mapping[str, Any]) -> Deployment:

@@ -9,17 +9,17 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cached_property
 
 from ansible_collections.margrave.edge.plugins.module_utils import (
     _compare,
-    _content,
     _expected,
     _health,
     _images,
     _materialize,
     _model,
+    _mounts,
     _policy,
     _probes,
     _pull_policy,
@@ -45,7 +45,6 @@ from ansible_collections.margrave.edge.plugins.module_utils._engines import hold
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
 from ansible_collections.margrave.edge.plugins.module_utils._files import (
     read_json,
-    sync,
     write_plain,
     write_whole,
 )
@@ -115,8 +114,8 @@ class ComposeDriver:
         release = self.call.request.release or ""
         resolved = self._resolved(folder, one, archive)
         path = _release.resolved_path(folder, release, one.name)
-        write_plain(path, json.dumps(resolved, sort_keys=True, indent=1).encode())
-        model = self._materialized(folder, release, one.name, resolved)
+        write_plain(path, _written(resolved))
+        model = _mounts.materialized(folder, release, one.name, resolved)
         self._models[one.name] = model
         return Part(
             name=one.name,
@@ -141,14 +140,6 @@ class ComposeDriver:
         """Models of this call's release whose images are not known yet, by component."""
         return {}
 
-    @staticmethod
-    def _materialized(folder: Folder, release: str, component: str, resolved: dict) -> dict:
-        """Return the model with its mounts where they outlive the release."""
-        content = _release.component_folder(folder, release, component)
-        store = _content.Store(folder)
-        model, environment = resolved["model"], resolved["environment"]
-        return _materialize.materialized(component, model, content, environment, store.place)
-
     def _keep_models(self, release: Release, current: Release | None) -> None:
         """Write the models that Compose will run, now that it is known which images they mean."""
         for part in release.parts:
@@ -164,8 +155,7 @@ class ComposeDriver:
             model = _model.pinned(model, part.images)
             model = _model.labelled(model, ours, before, self._existing(model, before))
             path = _release.model_path(self.call.folder, release.release, part.name)
-            write_plain(path, json.dumps(model, sort_keys=True, indent=1).encode())
-            sync(path)
+            write_whole(path, _written(model))
 
     def _stored_model(self, release: Release, component: str) -> dict | None:
         """Return the stored model of a component."""
@@ -215,7 +205,7 @@ class ComposeDriver:
         # An older version kept the model that Compose runs, and nothing else.
         model = resolved.get("model") or self._stored_model(release, part.name) or {}
         content = _release.component_folder(folder, release.release, part.name)
-        _policy.check(part.name, model, content, dict(self.call.request.policy))
+        _policy.check_stored(part.name, model, content, dict(self.call.request.policy))
 
     def missing(self, release: Release) -> list[str]:
         """Images that are not here."""
@@ -280,26 +270,9 @@ class ComposeDriver:
                 part.images[name]["pin"] = _images.exact_name(self.engine, image)
         model = _model.pinned(stored, part.images)
         if model != stored:
-            write_whole(path, json.dumps(model, sort_keys=True, indent=1).encode())
-        self._restore(release, part, model)
+            write_whole(path, _written(model))
+        _mounts.restore(self.call.folder, release.release, part.name, model)
         return model
-
-    def _restore(self, release: Release, part: Part, model: dict) -> None:
-        """Make content again that somebody removed; podman would mount an empty folder instead."""
-        missing = list(self._missing_content(model))
-        if not missing:
-            return
-        folder = self.call.folder
-        resolved = read_json(_release.resolved_path(folder, release.release, part.name))
-        if resolved is not None:
-            self._materialized(folder, release.release, part.name, resolved)
-        for path in self._missing_content(model):
-            raise _release.incomplete(path)
-
-    def _missing_content(self, model: dict) -> Iterator[str]:
-        for path in _materialize.sources(model):
-            if path.startswith(self.call.folder.path + "/") and not os.path.exists(path):
-                yield path
 
     def _looked_at(self, one: Container, before: Iterable[Container]) -> Container:
         """A container closely looked at; what was left alone is made of what it was before."""
@@ -361,34 +334,20 @@ class ComposeDriver:
 
     def tidy(self, dropped: Iterable[Release]) -> list[str]:
         """Remove images and content of these releases that nothing else needs."""
-        folder = self.call.folder
-        used = {folder.content_of(path) for path in self._kept_sources()}
-        if set(folder.kept_contents()) - used:
-            paths = [*self._kept_sources(), *self._mounted()]
-            _content.Store(folder).remove_all_but(paths)
+        self._in_use.remove_other_content()
         return _images.remove_unused(self.call.layout, self.engine, dropped)
 
     def mounted(self, names: Iterable[str]) -> set[str]:
-        """Return the releases whose folders containers mount: older versions mounted them."""
-        folder = self.call.folder
-        releases = {name: _release.load(folder, name) for name in names}
-        older = [name for name, one in releases.items() if one is None or not one.policy_table]
-        paths = self._mounted() if older else []
-        places = {name: folder.release(name) + "/" for name in older}
-        return {
-            name for name, place in places.items() if any(path.startswith(place) for path in paths)
-        }
+        """Return those of the releases whose folders containers still mount."""
+        return self._in_use.releases(names)
 
-    def _mounted(self) -> list[str]:
-        """Return what the deployment's containers mount, the stopped ones too."""
-        return [path for container in self.look(closely=True) for path in container.sources]
+    @property
+    def _in_use(self) -> _mounts.InUse:
+        return _mounts.InUse(self.call.folder, lambda: self.look(closely=True))
 
-    def _kept_sources(self) -> Iterator[str]:
-        """Yield what the releases mount that are still here."""
-        folder = self.call.folder
-        for release in _release.all_of(folder):
-            for part in release.parts:
-                yield from _materialize.sources(self._stored_model(release, part.name) or {})
+
+def _written(value: dict) -> bytes:
+    return json.dumps(value, sort_keys=True, indent=1).encode()
 
 
 def _labels(things: Iterable[dict]) -> dict[str, dict]:

@@ -29,18 +29,22 @@ class Result:
     components: list = field(factory=list)
     health: str = "unknown"
     images: list = field(factory=list)
+    # What the policy of now would refuse of a release from before its table.
+    policy_findings: list = field(factory=list)
     volumes_kept: list = field(factory=list)
     durations: dict = field(factory=lambda: {"prefetch": 0.0, "switch": 0.0, "health": 0.0})
     error: dict | None = None
-    # What the operator should know of a call that went well.
-    warnings: list = field(factory=list)
-    # What the policy of now would refuse of a release from before its table.
-    policy_findings: list = field(factory=list)
     trace: str | None = None
+    warnings: list = field(factory=list)
 
     def as_dict(self) -> dict:
         """As Ansible returns it."""
         return as_dict(self)
+
+    def warn(self, text: str) -> None:
+        """Add a warning, which Ansible shows to the user; each only once."""
+        if text not in self.warnings:
+            self.warnings.append(text)
 
     @contextmanager
     def timed(self, step: str) -> Iterator[None]:
@@ -50,11 +54,6 @@ class Result:
             yield
         finally:
             self.durations[step] = round(self.durations[step] + time.monotonic() - start, 3)
-
-    def warn(self, text: str) -> None:
-        """Tell the operator, once."""
-        if text not in self.warnings:
-            self.warnings.append(text)
 
     def component(self, name: str, state: str, error: dict | None = None) -> None:
         """Say how a component stands now."""

@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping
 
 from ansible_collections.margrave.edge.plugins.module_utils import _release
-from ansible_collections.margrave.edge.plugins.module_utils._archive import unpack, verified
+from ansible_collections.margrave.edge.plugins.module_utils._archive import verified
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call, Observation
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
 from ansible_collections.margrave.edge.plugins.module_utils._files import (
@@ -103,22 +103,13 @@ def note_inputs(call: Call, release: Release) -> bool:
 
 
 def _refill(call: Call, release: Release, archives: Mapping[str, bytes]) -> None:
-    """Put files of a package back that somebody removed from a release; others stay untouched."""
-    if release.profile != "compose":
-        return
-    for part in release.parts:
-        place = _release.component_folder(call.folder, release.release, part.name)
-        fresh = place + ".new"
-        remove_tree(fresh)
-        os.makedirs(fresh, mode=0o755)
-        unpack(part.name, archives[part.name], fresh)
-        for folder, _folders, names in os.walk(fresh):
-            into = os.path.join(place, os.path.relpath(folder, fresh))
-            os.makedirs(into, mode=0o755, exist_ok=True)
-            for name in names:
-                if not os.path.lexists(os.path.join(into, name)):
-                    os.rename(os.path.join(folder, name), os.path.join(into, name))
-        remove_tree(fresh)
+    """Put files of a package back that somebody removed from a release."""
+    if release.profile == "compose":
+        # Charts mount nothing from here, and need not pay for the import.
+        from ansible_collections.margrave.edge.plugins.module_utils import _mounts
+
+        for part in release.parts:
+            _mounts.refill(call.folder, release.release, part.name, archives[part.name])
 
 
 def _clear(folder: str) -> None:
