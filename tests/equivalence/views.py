@@ -16,7 +16,7 @@ NUMBER = "com.docker.compose.container-number"
 # Different for each container, or for each start of one.
 OWN = re.compile(
     r"""
-    Id | Name\.x | Created | Started\.x | GraphDriver\..* | ExecIDs | SizeRootFs | SizeRw
+    Id | Created | GraphDriver\..* | ExecIDs | SizeRootFs | SizeRw
     | (ConmonPid|Pid|Hostname|Hosts|ResolvConf|OCIConfig|Log)(File|Path) | StaticDir | MountLabel
     | ProcessLabel | lockNumber | RestartCount | Missing
     | State\.(Pid|ConmonPid|ConmonPidFile|StartedAt|FinishedAt|CheckpointedAt|RestoredAt|CgroupPath)
