@@ -12,17 +12,18 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from bench.figures import keep
 from lab import Engine, Lab
 from tests.equivalence.known import STORIES
-from tests.equivalence.oracle import Oracle, opened
+from tests.equivalence.oracle import NODES, Oracle, opened
 from tests.equivalence.stories import Story, stories
 
 
 def main() -> int:
     """Return 0 when no story ended with a difference."""
     parser = argparse.ArgumentParser(prog="python -m tests.equivalence", description=__doc__)
-    parser.add_argument("--engine", choices=Engine, type=Engine, default=Engine.PODMAN)
+    parser.add_argument("--engine", choices=list(NODES), type=Engine, default=Engine.PODMAN)
     parser.add_argument("--examples", type=int, default=50, help="how many generated stories")
+    parser.add_argument("--minutes", type=float, default=600, help="begin no story after these")
     parser.add_argument("--longest", type=int, default=8, help="the most steps of a story")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0, help="another one gives other stories")
     parser.add_argument("--lab", default="equivalence", help="its name; it stays for the next run")
     parser.add_argument(
         "--known",
@@ -65,6 +66,7 @@ def _known(oracle: Oracle, text: str) -> list[str]:
 def _generated(oracle: Oracle, asked: argparse.Namespace) -> list[str]:
     """The finding of the smallest story that Hypothesis comes to; none when all are equal."""
     last: list[str] = []
+    end = time.monotonic() + 60 * asked.minutes
     phases = (Phase.generate,) if asked.no_shrink else (Phase.generate, Phase.shrink)
 
     @seed(asked.seed)
@@ -78,6 +80,8 @@ def _generated(oracle: Oracle, asked: argparse.Namespace) -> list[str]:
     )
     @given(stories(asked.longest))
     def lead(story: Story) -> None:
+        if time.monotonic() > end:
+            return
         finding = oracle.lead(story)
         _say(f"{oracle.stories}: {' > '.join(_deeds(story))}: {finding or 'equal'}")
         if finding is not None:
