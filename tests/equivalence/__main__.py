@@ -43,7 +43,8 @@ def main() -> int:
             "asked": "by name" if named else f"{asked.examples} with seed {asked.seed}",
             "stories": oracle.stories,
             "steps": {str(deed): count for deed, count in sorted(oracle.steps.items())},
-            "fresh installs": oracle.installs,
+            "stopped at a step": oracle.stopped,
+            "fresh installs": oracle.fresh.count,
             "seconds": round(time.monotonic() - begun, 1),
             "findings": found,
         }

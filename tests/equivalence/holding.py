@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tests.equivalence import views
-from tests.equivalence.oracle import content
+from tests.equivalence.judging import content
 from tests.equivalence.releases import Release, Service
 from tests.equivalence.stories import TEXTS
 

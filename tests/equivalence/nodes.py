@@ -32,6 +32,7 @@ SETTINGS = {
     "target_log_info": None,
 }
 LIMIT = 240.0
+Snapshot = list[dict[str, Any]]  # containers as on_node.py prints them
 
 
 def arguments(release: Release) -> dict[str, Any]:
@@ -93,15 +94,14 @@ class EdgeNode:
 
     # -- looking --------------------------------------------------------------------------------
 
-    def snapshot(self, release: Release | None) -> list[dict[str, Any]]:
+    def snapshot(self, release: Release) -> Snapshot:
         """Containers as the engine inspects them, with the content that they find."""
-        services = release.services if release else ()
-        expected = {one.name: sorted(release.expected(one.name)) for one in services if release}
+        expected = {one.name: sorted(release.expected(one.name)) for one in release.services}
         asked = {"engine": self.engine, "expected": expected}
         program = f"{PYTHON} -I -c {shlex.quote(SNAPSHOT)}"
         ran = self._ssh(program, json.dumps(asked).encode())
         assert ran.returncode == 0, ran.stderr.decode(errors="replace")
-        found: list[dict[str, Any]] = json.loads(ran.stdout)
+        found: Snapshot = json.loads(ran.stdout)
         return found
 
     def leftovers(self) -> list[str]:

@@ -6,22 +6,25 @@ its mounts. Standard output is the engine's own inspection of each container, wi
 not there.
 """
 
+from __future__ import annotations
+
 import hashlib
 import json
 import os
 import stat
 import subprocess
 import sys
+from typing import Any
 
 LABEL = "margrave.deployment"
 SERVICE = "com.docker.compose.service"
 SHORT = 200
 
 
-def entry(path):
+def entry(path: str) -> list[object]:
     """Describe one file or folder, without following links."""
     seen = os.lstat(path)
-    told = [oct(seen.st_mode & 0o7777), seen.st_uid, seen.st_gid]
+    told: list[object] = [oct(seen.st_mode & 0o7777), seen.st_uid, seen.st_gid]
     if stat.S_ISLNK(seen.st_mode):
         return [*told, "-> " + os.readlink(path)]
     if stat.S_ISREG(seen.st_mode):
@@ -32,7 +35,7 @@ def entry(path):
     return told
 
 
-def tree(root, path):
+def tree(root: str, path: str) -> dict[str, list[object]] | None:
     """Describe what lies at and below a path of a container; None where nothing does."""
     top = root + path
     if not os.path.lexists(top):
@@ -45,7 +48,7 @@ def tree(root, path):
     return found
 
 
-def container(told, expected):
+def container(told: dict[str, Any], expected: dict[str, list[str]]) -> dict[str, Any]:
     """Add content and missing sources to what an engine tells of a container."""
     binds = [one for one in told.get("Mounts") or [] if one.get("Type") == "bind"]
     told["Missing"] = sorted(one["Source"] for one in binds if not os.path.exists(one["Source"]))
@@ -56,7 +59,7 @@ def container(told, expected):
     return told
 
 
-def main():
+def main() -> None:
     """Print the list."""
     given = json.load(sys.stdin)
     engine = given["engine"]

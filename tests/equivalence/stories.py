@@ -14,7 +14,8 @@ from typing import TypeVar
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from tests.equivalence.releases import PORTS, SHARED, TRAITS, Kind, Release, Service, Text
+from tests.equivalence.releases import PORTS, SHARED, TRAITS, Release, Service
+from tests.equivalence.texts import Kind, Text
 
 NAMES = tuple(PORTS)
 KEYS = ("greeting", "depth", "mode")

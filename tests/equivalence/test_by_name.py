@@ -11,8 +11,9 @@ from tests.equivalence import views
 from tests.equivalence.holding import OWNERS, first_release, found_texts, written_texts
 from tests.equivalence.known import rotated
 from tests.equivalence.oracle import Oracle
-from tests.equivalence.releases import Release, Text
+from tests.equivalence.releases import Release
 from tests.equivalence.stories import TEXTS
+from tests.equivalence.texts import Text
 
 pytestmark = pytest.mark.lab
 

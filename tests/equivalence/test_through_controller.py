@@ -13,9 +13,10 @@ from tests.equivalence.holding import OWNERS, first_release, found_texts, writte
 from tests.equivalence.known import rotated
 from tests.equivalence.nodes import EdgeNode
 from tests.equivalence.oracle import NODES
-from tests.equivalence.releases import Kind, Release, Text
+from tests.equivalence.releases import Release
 from tests.equivalence.shop_site import ShopSite
 from tests.equivalence.stories import TEXTS
+from tests.equivalence.texts import Kind, Text
 
 pytestmark = pytest.mark.lab
 
