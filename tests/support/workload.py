@@ -1,4 +1,4 @@
-"""A deployment of one hand-written Compose component, and what its containers hold."""
+"""A deployment of one Compose component, and access to its containers."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ IDLE = f"{REGISTRY}/idle:1"
 
 @dataclass
 class Workload:
-    """One component that is rewritten from release to release."""
+    """A component whose package changes between releases."""
 
     shop: Shop
     folder: Path
     variables: dict[str, str] = field(default_factory=dict)
 
     def write(self, compose: Mapping[str, Any], files: Mapping[str, str] | None = None) -> None:
-        """Replace the package by this Compose file and these files beside it."""
+        """Write the package: a Compose file and further files."""
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
         texts = {"compose.yaml": json.dumps(compose), **(files or {})}
@@ -35,7 +35,7 @@ class Workload:
             path.write_text(text)
 
     def step(self, kind: str = "update", *, check: bool = False, **more: Any) -> Step:
-        """A call with the package as it lies there; its revision follows from its content."""
+        """Return a module call with the current package, without an explicit revision."""
         component = {
             "name": "app",
             "src": str(self.folder),
@@ -52,19 +52,19 @@ class Workload:
         return Step(f"workload_{kind}", {**arguments, **more}, check)
 
     def apply(self, **more: Any) -> dict[str, Any]:
-        """The answer of an update that has to succeed."""
+        """Run an update, check that it succeeds, and return its answer."""
         answer = self.shop.one(self.step(**more))
         assert answer["state"] == "INSTALLED", answer["error"]
         return answer
 
     def info(self) -> dict[str, Any]:
-        """The answer of workload_info for the deployment."""
+        """Return the entry of workload_info for the deployment."""
         answer = self.shop.one(Step("workload_info", {"deployment": self.shop.deployment}))
         found: dict[str, Any] = answer["workloads"][0]
         return found
 
     def inspect(self, service: str) -> dict[str, Any]:
-        """What the engine tells of a service's container."""
+        """Return the engine's inspect output for a service's container."""
         ids = self.shop.ssh(
             f"{self.shop.engine} ps -aq --filter label=margrave.deployment={self.shop.deployment}"
             f" --filter label=com.docker.compose.service={service}"
@@ -76,27 +76,27 @@ class Workload:
         return found
 
     def started(self, service: str) -> tuple[str, str]:
-        """Identity and start time of a service's container: both stay unless it is restarted."""
+        """Return id and start time of a service's container; both change with a restart."""
         found = self.inspect(service)
         return found["Id"], found["State"]["StartedAt"]
 
     def read(self, service: str, path: str) -> str:
-        """Content of a file as the service's process sees it."""
+        """Return the content of a file inside the container."""
         return self.shop.ssh(f"cat /proc/{self.inspect(service)['State']['Pid']}/root{path}")
 
     def mounted(self, service: str) -> list[str]:
-        """Sources of a service's bind mounts."""
+        """Return the sources of a service's bind mounts."""
         mounts = self.inspect(service)["Mounts"]
         return sorted(one["Source"] for one in mounts if one["Type"] == "bind")
 
 
 def idle(**more: Any) -> dict[str, Any]:
-    """A service that runs until it is stopped."""
+    """Return a service that runs until it is stopped."""
     return {"image": IDLE, "command": ["/bin/idle"], **more}
 
 
 def push_idle(shop: Shop, folder: Path, name: str, version: str) -> str:
-    """Push an image whose only tag is `moving`, with this version inside; its reference."""
+    """Push an image with this version in /etc/version under the tag `moving`; return its name."""
     place = folder / "images" / name
     shutil.rmtree(place, ignore_errors=True)
     shutil.copytree(definitions.OURS / "idle" / "files", place / "files")

@@ -1,4 +1,4 @@
-"""What reaches a container decides whether it is replaced, and it stays as long as it runs."""
+"""A container is replaced exactly when something that reaches it has changed."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from lab import Lab
-from tests.support.shop import Shop, Step, assert_alike, four
+from tests.support.shop import ENGINES, Shop, Step, assert_alike, four
 from tests.support.workload import Workload, idle, push_idle
 
 pytestmark = [
     pytest.mark.lab,
-    pytest.mark.parametrize("shop", ["podman", "docker"], indirect=True),
+    pytest.mark.parametrize("shop", ENGINES, indirect=True),
 ]
 
 FILES = {"settings/app.conf": "a=1\n", "token.txt": "first\n", "page.html": "one\n"}
@@ -37,7 +37,7 @@ COMPOSE: dict[str, Any] = {
     },
     "secrets": {"token": {"file": "./token.txt"}},
 }
-# Both kinds that take their content from a variable, and rights of a file's own.
+# A config and a secret from a variable, and a config with owner and mode.
 NAMED: dict[str, Any] = {
     "services": {
         "web": idle(
@@ -53,14 +53,14 @@ NAMED: dict[str, Any] = {
 
 @pytest.fixture
 def workload(shop: Shop, tmp_path: Path) -> Workload:
-    """A component with files, configs and secrets of every kind, not installed yet."""
+    """Return a component with files, configs and secrets, not installed yet."""
     workload = Workload(shop, tmp_path / "package", {"STEP": "1", "PASSWORD": "hunter2$x"})
     workload.write(COMPOSE, FILES)
     return workload
 
 
 def test_configs_secrets_and_files_reach_containers(workload: Workload) -> None:
-    """Each kind has the content, place, owner and mode that its author gave it."""
+    """Package files, configs and secrets are in the containers, read-only."""
     workload.apply(kind="install")
 
     assert workload.read("files", "/settings/app.conf") == "a=1\n"
@@ -71,7 +71,7 @@ def test_configs_secrets_and_files_reach_containers(workload: Workload) -> None:
 
 
 def test_configs_and_secrets_may_come_from_variables(workload: Workload) -> None:
-    """A value is the content; a rotated one replaces only the containers that have it."""
+    """A rotated variable replaces only containers with a config or secret from it."""
     workload.write(NAMED)
     workload.apply(kind="install")
     plain = workload.started("plain")
@@ -91,8 +91,9 @@ def test_configs_and_secrets_may_come_from_variables(workload: Workload) -> None
     assert workload.started("plain") == plain
 
 
+@pytest.mark.full
 def test_a_variable_may_come_from_the_packages_own_file(workload: Workload) -> None:
-    """What Compose reads from the package's `.env` counts for configs and secrets, too."""
+    """A variable of the package's `.env` can be the content of a config or secret."""
     del workload.variables["PASSWORD"]
     workload.write(NAMED, {".env": "PASSWORD='from $ file'\n"})
 
@@ -104,7 +105,7 @@ def test_a_variable_may_come_from_the_packages_own_file(workload: Workload) -> N
 @pytest.mark.parametrize(
     ("change", "service_path"),
     [
-        ({"page.html": "two\n"}, ("granted", "/page", "two\n")),
+        pytest.param({"page.html": "two\n"}, ("granted", "/page", "two\n"), marks=pytest.mark.full),
         ({"token.txt": "second\n"}, ("granted", "/run/secrets/token", "second\n")),
         ({"settings/app.conf": "a=2\n"}, ("files", "/settings/app.conf", "a=2\n")),
     ],
@@ -113,7 +114,7 @@ def test_a_variable_may_come_from_the_packages_own_file(workload: Workload) -> N
 def test_a_changed_file_replaces_the_containers_that_have_it(
     workload: Workload, change: dict[str, str], service_path: tuple[str, str, str]
 ) -> None:
-    """The new content is inside after the update, and a service without it keeps running."""
+    """A changed file is in the container after the update; other containers keep running."""
     workload.apply(kind="install")
     plain = workload.started("plain")
 
@@ -127,7 +128,7 @@ def test_a_changed_file_replaces_the_containers_that_have_it(
 
 
 def test_a_rotated_variable_reaches_configs_and_secrets(workload: Workload) -> None:
-    """Content that comes from a variable follows it, and services without it keep running."""
+    """A rotated variable in a config's content replaces only the containers with that config."""
     workload.apply(kind="install")
     others = [workload.started(name) for name in ("granted", "files", "plain")]
 
@@ -142,7 +143,7 @@ def test_a_rotated_variable_reaches_configs_and_secrets(workload: Workload) -> N
 def test_an_unchanged_service_keeps_its_mounts_over_releases(
     workload: Workload, service: str
 ) -> None:
-    """After many updates of another service it was not restarted, and starts again by itself."""
+    """A service is not restarted by updates of another one, and can start again later."""
     workload.apply(kind="install")
     before = workload.started(service)
     for step in "234":
@@ -161,8 +162,9 @@ def test_an_unchanged_service_keeps_its_mounts_over_releases(
         assert workload.read(service, "/run/secrets/token") == "first\n"
 
 
+@pytest.mark.full
 def test_content_that_nothing_uses_is_removed(workload: Workload) -> None:
-    """What two updates replaced is gone from the node; what the previous release had is there."""
+    """Only the contents of the current and the previous release stay on the node."""
     content = f"/var/lib/margrave/deployments/{workload.shop.deployment}/content"
     for number in range(4):
         workload.write(COMPOSE, FILES | {"page.html": f"page {number}\n"})
@@ -173,7 +175,7 @@ def test_content_that_nothing_uses_is_removed(workload: Workload) -> None:
 
 
 def test_a_missing_mount_source_is_drift_and_is_healed(workload: Workload) -> None:
-    """The difference names the path; the same release called again brings the content back."""
+    """A removed mount source is drift that names the path; the next update restores it."""
     workload.apply(kind="install")
     plain = workload.started("plain")
     lost = workload.mounted("files")[0]
@@ -194,7 +196,7 @@ def test_a_missing_mount_source_is_drift_and_is_healed(workload: Workload) -> No
 
 
 def test_a_missing_variable_is_refused_before_anything_changes(workload: Workload) -> None:
-    """A secret from an environment variable that no parameter sets fails also in check mode."""
+    """A secret from an unset variable is refused before the switch, and in check mode."""
     workload.write(NAMED)
     workload.apply(kind="install")
     before = workload.started("web")
@@ -209,7 +211,7 @@ def test_a_missing_variable_is_refused_before_anything_changes(workload: Workloa
 
 
 def test_a_mount_source_that_is_not_in_the_package_is_refused(workload: Workload) -> None:
-    """No empty folder is made in its place; check mode says so too."""
+    """A bind mount of a file that the package lacks is refused, also in check mode."""
     workload.write({"services": {"web": idle(volumes=["./absent:/data"])}})
 
     answers = workload.shop.call(workload.step(check=True), workload.step())
@@ -218,8 +220,9 @@ def test_a_mount_source_that_is_not_in_the_package_is_refused(workload: Workload
     assert all("absent" in one["error"]["message"] for one in answers)
 
 
+@pytest.mark.full
 def test_nested_mounts_fit_into_a_read_only_folder(workload: Workload) -> None:
-    """A volume below a folder of the package mounts, though nothing can be created in there."""
+    """Volumes and secrets can be mounted below a folder of the package."""
     service = idle(
         volumes=["./settings:/app", "data:/app/deep/data"],
         secrets=[{"source": "token", "target": "/app/token"}],
@@ -239,8 +242,9 @@ def test_nested_mounts_fit_into_a_read_only_folder(workload: Workload) -> None:
     assert workload.read("web", "/app/token") == "first\n"
 
 
+@pytest.mark.full
 def test_a_rollback_brings_the_old_content_back(workload: Workload) -> None:
-    """Files, configs and secrets are those of the release that runs again."""
+    """A rollback restores files, configs and secrets of the older release."""
     workload.apply(kind="install")
     plain = workload.started("plain")
     workload.write(COMPOSE, {name: f"new {text}" for name, text in FILES.items()})
@@ -261,7 +265,7 @@ def test_a_rollback_brings_the_old_content_back(workload: Workload) -> None:
 
 @pytest.fixture
 def moving(lab: Lab, workload: Workload, tmp_path: Path) -> Iterator[str]:
-    """A tag of the lab's registry that tests move from image to image."""
+    """Push an image under a tag that tests can move; return its name."""
     name = f"moving-{workload.shop.deployment[:8]}"
     reference = push_idle(workload.shop, tmp_path, name, "one")
     yield reference
@@ -282,7 +286,7 @@ def _with_image(image: str, **more: Any) -> dict[str, Any]:
 def test_a_new_release_gets_the_image_that_the_tag_means_now(
     workload: Workload, moving: str, tmp_path: Path
 ) -> None:
-    """A rollback runs the image of the old release again, though its tag means another one."""
+    """A new release pulls a moved tag, and a rollback runs the former image."""
     workload.write(_with_image(moving))
     workload.apply(kind="install")
     first = workload.read("web", "/etc/version")
@@ -304,12 +308,15 @@ def test_a_new_release_gets_the_image_that_the_tag_means_now(
 
 @pytest.mark.parametrize(
     ("policy", "versions"),
-    [("always", ["one", "two", "two"]), ("missing", ["one", "one", "one"])],
+    [
+        ("always", ["one", "two", "two"]),
+        pytest.param("missing", ["one", "one", "one"], marks=pytest.mark.full),
+    ],
 )
 def test_a_pull_policy_is_honoured(
     workload: Workload, moving: str, tmp_path: Path, policy: str, versions: list[str]
 ) -> None:
-    """`always` asks the registry with each call, `missing` only where there is no image yet."""
+    """`always` pulls with each call, `missing` only without a local image."""
     workload.write(_with_image(moving, pull_policy=policy))
     workload.apply(kind="install")
     seen = [workload.read("web", "/etc/version")]
@@ -328,10 +335,11 @@ def test_a_pull_policy_is_honoured(
     assert workload.info()["drift"] == []
 
 
+@pytest.mark.full
 def test_an_unreachable_registry_stops_only_those_that_insist(
     lab: Lab, workload: Workload, moving: str
 ) -> None:
-    """By default the image that is here runs, with a warning; `always` fails, and what ran runs."""
+    """By default the local image is used with a warning; `always` fails and changes nothing."""
     workload.write(_with_image(moving))
     workload.apply(kind="install")
     lab.fail(workload.shop.node, registry=True)
@@ -352,7 +360,7 @@ def test_an_unreachable_registry_stops_only_those_that_insist(
 
 
 def test_a_new_version_with_equal_content_is_recorded(workload: Workload) -> None:
-    """Version and time limits are noted, once, without a restart; check mode tells the same."""
+    """A new version and new limits are recorded once, without a restart."""
     workload.apply(kind="install", version="1.0.0")
     before = [workload.started(name) for name in ("web", "files", "granted", "plain")]
     newer = workload.step(version="1.0.1", health={"timeout": 70, "grace": 1})
@@ -373,7 +381,7 @@ def test_a_new_version_with_equal_content_is_recorded(workload: Workload) -> Non
 
 
 def test_a_tightened_policy_is_applied_to_what_runs(workload: Workload) -> None:
-    """The call is refused though nothing would have changed, and nothing is touched."""
+    """A policy that forbids the running release is reported as an error, and nothing is touched."""
     workload.apply(kind="install")
     before = workload.started("web")
     narrow = workload.step(policy={"registries": ["nowhere.example"]})
@@ -387,7 +395,7 @@ def test_a_tightened_policy_is_applied_to_what_runs(workload: Workload) -> None:
 
 
 def test_a_release_from_before_the_policy_table_is_only_warned_about(workload: Workload) -> None:
-    """What was proven by an older version keeps running; its next change is refused."""
+    """A release of an older version is healed with a warning; its next change is refused."""
     workload.apply(kind="install")
     noted = f"/var/lib/margrave/deployments/{workload.shop.deployment}/current/release.json"
     workload.shop.ssh(f"sed -i '/\"policy_table\"/d' {noted}")

@@ -1,4 +1,4 @@
-"""Content is kept under a digest of all that a container can see of it."""
+"""Content is stored under a digest of everything that a container can see of it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def store(tmp_path: Path) -> Store:
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Content:
-    """A folder of a package."""
+    """Return a folder of a package."""
     folder = tmp_path / "package" / "settings"
     (folder / "deep").mkdir(parents=True)
     (folder / "app.conf").write_text("a=1\n")
@@ -32,7 +32,7 @@ def settings(tmp_path: Path) -> Content:
 
 
 def test_a_folder_is_kept_as_it_is(store: Store, settings: Content) -> None:
-    """With the modes that let containers read it, below a folder that only root enters."""
+    """A stored folder is readable for containers, below a folder that only root can enter."""
     place = Path(store.place(settings))
 
     assert place.name == "settings"
@@ -43,7 +43,7 @@ def test_a_folder_is_kept_as_it_is(store: Store, settings: Content) -> None:
 
 
 def test_the_same_content_has_the_same_place(store: Store, settings: Content) -> None:
-    """It is not written again, and a copy of it elsewhere is the same."""
+    """Equal content is stored once."""
     first = store.place(settings)
     inode = Path(first, "app.conf").stat().st_ino
 
@@ -53,7 +53,7 @@ def test_the_same_content_has_the_same_place(store: Store, settings: Content) ->
 
 @pytest.mark.parametrize("change", ["bytes", "name", "executable", "more", "points"])
 def test_whatever_a_container_can_see_makes_another_place(settings: Content, change: str) -> None:
-    """Content, names, the executable bit, further files, and mount points."""
+    """Bytes, names, executable bits, more files and mount points all change the digest."""
     before = _content.digest(settings, KEY)
     folder = Path(settings.path)
     if change == "bytes":
@@ -71,7 +71,7 @@ def test_whatever_a_container_can_see_makes_another_place(settings: Content, cha
 
 
 def test_rights_and_texts_make_another_place() -> None:
-    """A secret's owner and mode reach the container as well as its text."""
+    """Text, name, mode and owner of a secret all change its digest."""
     contents = [
         Content("s", text="one"),
         Content("s", text="two"),
@@ -85,7 +85,7 @@ def test_rights_and_texts_make_another_place() -> None:
 
 
 def test_a_short_secret_cannot_be_guessed_from_its_place(store: Store, tmp_path: Path) -> None:
-    """Every deployment digests texts under a key of its own, which stays the same."""
+    """The path of a secret depends on a key that only the deployment has."""
     secret = Content("pin", text="1234")
     other = Store(Folder(str(tmp_path / "other")))
 
@@ -95,7 +95,7 @@ def test_a_short_secret_cannot_be_guessed_from_its_place(store: Store, tmp_path:
 
 
 def test_texts_have_their_rights(store: Store) -> None:
-    """Everybody in the container reads them, unless the author says otherwise."""
+    """A text has mode 0444 unless the author gives another mode."""
     plain = Path(store.place(Content("c", text="x")))
     closed = Path(store.place(Content("c", text="x", rights=Rights(0o400))))
 
@@ -104,7 +104,7 @@ def test_texts_have_their_rights(store: Store) -> None:
 
 
 def test_texts_have_their_owner(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As numbers, which are the container's own."""
+    """A text gets the numeric owner that the author gives."""
     owners: list[tuple[str, int, int]] = []
     monkeypatch.setattr(os, "chown", lambda path, *ids: owners.append((Path(path).name, *ids)))
 
@@ -115,7 +115,7 @@ def test_texts_have_their_owner(store: Store, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_mount_points_are_there(store: Store, settings: Content) -> None:
-    """Folders and empty files, with the folders above them."""
+    """Mount points are stored as folders and empty files."""
     points = (("data", True), ("a/b/token", False))
     place = Path(store.place(Content("settings", path=settings.path, points=points)))
 
@@ -124,7 +124,7 @@ def test_mount_points_are_there(store: Store, settings: Content) -> None:
 
 
 def test_a_lost_content_is_written_again(store: Store, settings: Content) -> None:
-    """Also where its folder is still there, and a killed call left half of it."""
+    """Removed content is restored, also when a killed call left a draft."""
     place = Path(store.place(settings))
     for path in sorted(place.rglob("*"), reverse=True):
         path.rmdir() if path.is_dir() else path.unlink()
@@ -137,7 +137,7 @@ def test_a_lost_content_is_written_again(store: Store, settings: Content) -> Non
 
 
 def test_what_is_not_used_is_removed(store: Store, settings: Content) -> None:
-    """What lies in none of the paths goes, half written contents too."""
+    """Contents that no path uses are removed, drafts included."""
     kept, gone = store.place(settings), store.place(Content("c", text="x"))
     Path(gone + "x").parent.with_name("half" + _content.DRAFT).mkdir()
 

@@ -1,4 +1,4 @@
-"""A release notes which image its references meant, and runs that one whatever tags mean later."""
+"""A release records its images and runs exactly these, wherever their tags move."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EXACT = "registry.site/web@sha256:" + "e" * 64
 
 
 class Engine:
-    """An engine and its registry as tables: what each name means here, and there."""
+    """An engine and its registry: tables from names to image ids."""
 
     def __init__(self, name: str, here: dict[str, str], there: dict[str, str]) -> None:
         self.name = name
@@ -33,20 +33,20 @@ class Engine:
         self.error: EdgeError | None = None
 
     def store(self) -> str:
-        """Where images lie."""
+        """Return the image store."""
         return "/"
 
     def image(self, reference: str) -> str | None:
-        """The id behind a name or an id."""
+        """Return the id of a local image."""
         bare = reference.removeprefix("sha256:")
         return bare if bare in self.here.values() else self.here.get(reference)
 
     def digest(self, _image_id: str, _reference: str) -> str:
-        """Every image has the same digest here."""
+        """Return the digest of any image."""
         return DIGEST
 
     def pull(self, reference: str, *_: Any) -> None:
-        """Let the name mean what it means in the registry."""
+        """Copy the image of the registry."""
         self.pulled.append(reference)
         if self.error:
             raise self.error
@@ -55,7 +55,7 @@ class Engine:
 
 @pytest.fixture(autouse=True)
 def roomy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A disk with room."""
+    """Need no free space on the disk."""
     monkeypatch.setattr(_pulls, "RESERVE", 0)
 
 
@@ -81,7 +81,7 @@ def _fetch(call: Call, engine: Any, release: Release, current: Release | None = 
 
 
 def test_a_new_release_pins_what_its_tag_means_now(tmp_path: Path) -> None:
-    """The image that is here under that tag is an older one."""
+    """A tag is pulled for a new release, although there is an older local image."""
     engine = Engine("podman", {TAG: "old"}, {TAG: "new"})
     release = _release(TAG)
 
@@ -91,7 +91,7 @@ def test_a_new_release_pins_what_its_tag_means_now(tmp_path: Path) -> None:
 
 
 def test_docker_gets_a_name_that_people_can_read(tmp_path: Path) -> None:
-    """It keeps the digest's name when the tag moves on."""
+    """Docker runs a pinned image by its repository and digest."""
     exact = f"registry.site/web@{DIGEST}"
     engine = Engine("docker", {exact: "new"}, {TAG: "new"})
     release = _release(TAG)
@@ -102,7 +102,7 @@ def test_docker_gets_a_name_that_people_can_read(tmp_path: Path) -> None:
 
 
 def test_a_digest_is_its_own_pin_and_asks_nobody(tmp_path: Path) -> None:
-    """A release that the controller published is fetched once."""
+    """A local image that is named by digest causes no registry traffic."""
     engine = Engine("podman", {EXACT: "one"}, {})
     release = _release(EXACT)
 
@@ -112,7 +112,7 @@ def test_a_digest_is_its_own_pin_and_asks_nobody(tmp_path: Path) -> None:
 
 
 def test_going_back_runs_the_noted_image(tmp_path: Path) -> None:
-    """The registry is not asked, also where the policy says always."""
+    """A rollback runs the recorded image, even with `pull_policy: always`."""
     engine = Engine("podman", {TAG: "new", "kept": "old"}, {TAG: "new"})
     release = _release(TAG, "always", id="old", pin="sha256:old")
 
@@ -121,7 +121,7 @@ def test_going_back_runs_the_noted_image(tmp_path: Path) -> None:
 
 
 def test_a_noted_image_that_is_gone_is_pulled_by_its_digest(tmp_path: Path) -> None:
-    """Its tag may mean another one by now."""
+    """A recorded image that was removed is pulled by its digest."""
     exact = f"registry.site/web@{DIGEST}"
     engine = Engine("podman", {TAG: "new"}, {exact: "old"})
     release = _release(TAG, id="old", pin="sha256:old", digest=DIGEST)
@@ -132,7 +132,7 @@ def test_a_noted_image_that_is_gone_is_pulled_by_its_digest(tmp_path: Path) -> N
 
 
 def test_always_pulls_for_a_release_that_runs(tmp_path: Path) -> None:
-    """With each call that asks for it; what it gets is noted anew."""
+    """`always` pulls for a running release and records the new image."""
     engine = Engine("podman", {TAG: "old"}, {TAG: "new"})
     release = _release(TAG, "always", id="old", pin="sha256:old")
 
@@ -145,7 +145,7 @@ def test_always_pulls_for_a_release_that_runs(tmp_path: Path) -> None:
 def test_an_image_that_is_here_does_where_the_registry_fails(
     tmp_path: Path, error: EdgeError
 ) -> None:
-    """By default; a warning says so. Those that insist fail."""
+    """By default a failed pull is a warning if there is a local image; `always` fails."""
     engine = Engine("podman", {TAG: "old"}, {})
     engine.error = error
     call, release = _call(tmp_path), _release(TAG)
@@ -159,7 +159,7 @@ def test_an_image_that_is_here_does_where_the_registry_fails(
 
 
 def test_never_pulls_nothing(tmp_path: Path) -> None:
-    """An image that is not here is an error then."""
+    """`never` fails without a local image."""
     engine = Engine("podman", {}, {TAG: "new"})
 
     with pytest.raises(ImageError, match="pull_policy: never"):
@@ -168,7 +168,7 @@ def test_never_pulls_nothing(tmp_path: Path) -> None:
 
 
 def test_an_older_versions_container_is_not_replaced_for_its_images_name(tmp_path: Path) -> None:
-    """The current release has the same image under its tag alone: so has the next one."""
+    """An image that an older version ran by tag keeps its name, so its container is kept."""
     engine = Engine("podman", {TAG: "same"}, {TAG: "same"})
     older, release = _release(TAG, id="same"), _release(TAG)
 
@@ -178,7 +178,7 @@ def test_an_older_versions_container_is_not_replaced_for_its_images_name(tmp_pat
 
 
 def test_what_a_prefetch_noted_is_not_asked_for_again(tmp_path: Path) -> None:
-    """Neither does the tag that moved meanwhile change what was made ready."""
+    """A prefetched release uses its recorded images, although a tag has moved."""
     engine = Engine("podman", {TAG: "new", "kept": "ready"}, {TAG: "new"})
     prepared, release = _release(TAG, id="ready", pin="sha256:ready"), _release(TAG)
 
@@ -189,18 +189,18 @@ def test_what_a_prefetch_noted_is_not_asked_for_again(tmp_path: Path) -> None:
 
 
 def test_an_image_whose_tag_moved_away_is_removed_by_its_id(tmp_path: Path) -> None:
-    """By the tag the image of another release would go."""
+    """An image is removed by its id if its tag has moved."""
     removed: list[str] = []
 
     class Full(Engine):
-        """An engine that runs nothing and notes what is removed."""
+        """An engine without containers that records removals."""
 
         def containers(self) -> list[Any]:
-            """Nothing runs."""
+            """Return no containers."""
             return []
 
         def remove_image(self, name: str) -> bool:
-            """Note it."""
+            """Record the removal."""
             removed.append(name)
             return True
 

@@ -1,4 +1,4 @@
-"""Mounts of package files, configs and secrets are named by what is behind them."""
+"""Package files, configs and secrets become read-only mounts of stored content."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._materialize import 
 
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
-    """A package with a file and a folder."""
+    """Return a package with a file and a folder."""
     package = tmp_path / "components" / "app"
     (package / "settings").mkdir(parents=True)
     (package / "settings" / "app.conf").write_text("a=1\n")
@@ -30,7 +30,7 @@ def _bind(source: object, target: str, **more: Any) -> dict[str, Any]:
 def _placed(
     model: dict[str, Any], package: Path, **environment: str
 ) -> tuple[dict[str, Any], list[Content]]:
-    """The materialised service `web`, and what was asked to be kept."""
+    """Return the service `web` after materialisation, and the contents to store."""
     contents: list[Content] = []
 
     def place(content: Content) -> str:
@@ -45,7 +45,7 @@ def _placed(
 
 
 def test_a_mount_of_the_package_is_kept_elsewhere_and_read_only(package: Path) -> None:
-    """Whether the author asked for it or not; a missing source is an error of the engine."""
+    """A mount of the package is read-only, whether or not the author asked for it."""
     mount = _bind(package / "settings", "/etc/app", bind={"create_host_path": True})
 
     web, contents = _placed({"services": {"web": {"volumes": [mount]}}}, package)
@@ -57,7 +57,7 @@ def test_a_mount_of_the_package_is_kept_elsewhere_and_read_only(package: Path) -
 
 
 def test_mounts_that_are_not_of_the_package_stay(package: Path) -> None:
-    """Volumes, and paths of the node that the policy allows."""
+    """Volumes and allowed paths of the node are mounted unchanged."""
     volumes = [_bind("/srv/data", "/data"), {"type": "volume", "source": "v", "target": "/v"}]
 
     web, contents = _placed({"services": {"web": {"volumes": volumes}}}, package)
@@ -66,7 +66,7 @@ def test_mounts_that_are_not_of_the_package_stay(package: Path) -> None:
 
 
 def test_configs_and_secrets_become_mounts(package: Path) -> None:
-    """At the places where Compose puts them, with the rights that are given."""
+    """Configs and secrets are mounted at Compose's default targets, with their given rights."""
     model = {
         "services": {
             "web": {
@@ -106,7 +106,7 @@ def test_configs_and_secrets_become_mounts(package: Path) -> None:
 
 
 def test_dollar_signs_in_names_survive(package: Path) -> None:
-    """Compose doubles them in what it resolves, and expects them doubled in what it reads."""
+    """A path with a dollar sign is unescaped on the disk and escaped in the model."""
     (package / "a$b").write_text("x")
 
     web, contents = _placed(
@@ -119,7 +119,7 @@ def test_dollar_signs_in_names_survive(package: Path) -> None:
 
 
 def test_mount_points_inside_a_folder_are_made_with_it(package: Path) -> None:
-    """In a read-only folder no engine can make them; what the package has is not made again."""
+    """Mount points below a package folder are created with it, unless the package has them."""
     volumes = [
         _bind(package / "settings", "/app"),
         {"type": "volume", "source": "v", "target": "/app/data"},
@@ -165,7 +165,7 @@ def test_mount_points_inside_a_folder_are_made_with_it(package: Path) -> None:
 def test_what_has_no_content_is_refused(
     package: Path, service: dict[str, Any], more: dict[str, Any], finding: str
 ) -> None:
-    """With the place and the reason, before anything is kept."""
+    """A mount without content is refused with its place and reason."""
     text = str({"services": {"web": service}, **more}).replace("PACKAGE", str(package))
     model = ast.literal_eval(text)
 
@@ -178,7 +178,7 @@ def test_what_has_no_content_is_refused(
 
 
 def test_only_variables_of_configs_and_secrets_in_use_are_asked_for() -> None:
-    """A definition that no service uses needs no value."""
+    """A config or secret that no service uses needs no variable."""
     model = {
         "services": {"web": {"configs": [{"source": "c"}], "secrets": [{"source": "s"}]}},
         "configs": {"c": {"environment": "C"}, "unused": {"environment": "UNUSED"}},

@@ -1,4 +1,4 @@
-"""What containers and kept releases mount stays on the node; what nobody mounts goes."""
+"""Mount sources in use stay on the node, unused ones are removed."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _model(*sources: str) -> dict[str, Any]:
 
 
 def _in_use(folder: Folder, *sources: str) -> tuple[_mounts.InUse, list[str]]:
-    """What is in use where one container mounts these, and how often it was looked at."""
+    """Return InUse for one container with these mounts, and a log of inspections."""
     looks: list[str] = []
 
     def look() -> list[Container]:
@@ -52,7 +52,7 @@ def _in_use(folder: Folder, *sources: str) -> tuple[_mounts.InUse, list[str]]:
 
 
 def test_a_release_that_an_older_version_let_containers_mount_stays(folder: Folder) -> None:
-    """Until no container mounts it any more."""
+    """A release folder stays until no container of an older version mounts it."""
     for name in NAMES:
         _stored(folder, name, _model(), table=0)
     mounted = folder.release(NAMES[0]) + "/components/app/token.txt"
@@ -62,7 +62,7 @@ def test_a_release_that_an_older_version_let_containers_mount_stays(folder: Fold
 
 
 def test_a_release_of_now_is_mounted_by_nobody(folder: Folder) -> None:
-    """The engine is not asked: each update would pay for it."""
+    """Releases of this version are never mounted, so the engine is not asked."""
     _stored(folder, NAMES[0], _model())
     in_use, looks = _in_use(folder, folder.release(NAMES[0]) + "/x")
 
@@ -71,7 +71,7 @@ def test_a_release_of_now_is_mounted_by_nobody(folder: Folder) -> None:
 
 
 def test_content_stays_as_long_as_anybody_mounts_it(folder: Folder) -> None:
-    """A kept release, or a container that is there, though it is stopped."""
+    """Content of kept releases and of existing containers stays."""
     contents = {name: Path(folder.contents, name) for name in ("kept", "running", "gone")}
     for path in contents.values():
         path.mkdir(parents=True)
@@ -84,7 +84,7 @@ def test_content_stays_as_long_as_anybody_mounts_it(folder: Folder) -> None:
 
 
 def test_the_engine_is_not_asked_where_all_content_is_needed(folder: Folder) -> None:
-    """As after most updates."""
+    """The engine is not asked when kept releases use all content."""
     Path(folder.contents, "kept").mkdir(parents=True)
     _stored(folder, NAMES[0], _model(f"{folder.contents}/kept/x"))
     in_use, looks = _in_use(folder)
@@ -95,7 +95,7 @@ def test_the_engine_is_not_asked_where_all_content_is_needed(folder: Folder) -> 
 
 
 def test_lost_content_is_made_again_from_the_kept_release(folder: Folder) -> None:
-    """Without a package that travels: a rollback carries none."""
+    """Removed content is recreated from the kept release."""
     place = Path(_release.component_folder(folder, NAMES[0], "app"))
     place.mkdir(parents=True)
     (place / "token.txt").write_text("token")
@@ -112,7 +112,7 @@ def test_lost_content_is_made_again_from_the_kept_release(folder: Folder) -> Non
 
 
 def test_a_release_of_which_nothing_is_left_is_incomplete(folder: Folder) -> None:
-    """An engine would mount an empty folder instead."""
+    """Missing content that cannot be recreated is an error."""
     with pytest.raises(ConfigError) as refused:
         _mounts.restore(folder, NAMES[0], "app", _model(f"{folder.contents}/gone/x"))
 
@@ -120,7 +120,7 @@ def test_a_release_of_which_nothing_is_left_is_incomplete(folder: Folder) -> Non
 
 
 def test_files_that_a_mount_needs_are_taken_from_the_package_again(folder: Folder) -> None:
-    """Those that are there stay the files that containers have open."""
+    """Missing package files are restored, and existing ones are not replaced."""
     place = Path(_release.component_folder(folder, NAMES[0], "app"))
     place.mkdir(parents=True)
     (place / "here").write_text("mine")

@@ -1,4 +1,4 @@
-"""When a registry is asked for an image follows from the policy, and from what a name promises."""
+"""The pull policy and the kind of reference decide when an image is pulled."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _image(reference: str, policy: str = "", pulled: float = 0.0) -> dict[str, A
     ],
 )
 def test_a_tag_is_pulled_as_the_policy_says(policy: str, absent: str, new: str, known: str) -> None:
-    """By default a new release asks what its tags mean, and keeps to the answer."""
+    """By default a tag is pulled for a new release and kept afterwards."""
     image = _image(TAG, policy)
 
     assert decide(image, False, True, NOW) == absent
@@ -47,7 +47,7 @@ def test_a_tag_is_pulled_as_the_policy_says(policy: str, absent: str, new: str, 
 
 @pytest.mark.parametrize("policy", ["", "always", "daily"])
 def test_a_digest_never_asks_for_what_is_here(policy: str) -> None:
-    """It can mean one image only."""
+    """An image named by digest is never pulled again."""
     assert decide(_image(EXACT, policy), True, True, NOW) == KEEP
     assert not is_due(_image(EXACT, policy), NOW)
 
@@ -65,15 +65,15 @@ def test_a_digest_never_asks_for_what_is_here(policy: str) -> None:
         ("every_1h30m", 1.4 * HOUR, False),
         ("every_1h30m", 1.5 * HOUR, True),
         ("every_2w", 13 * 24 * HOUR, False),
-        ("daily", -HOUR, True),  # a clock that was wrong must not stop pulls for years
+        ("daily", -HOUR, True),  # the clock was set back
     ],
 )
 def test_a_release_that_runs_is_due_after_its_period(policy: str, age: float, due: bool) -> None:
-    """Only those policies that say so ask again without a new release."""
+    """Only `always` and expired intervals pull for a running release."""
     assert is_due(_image(TAG, policy, NOW - age), NOW) is due
 
 
 def test_a_period_that_nobody_defined_is_none() -> None:
-    """Compose refuses it itself."""
+    """An unknown interval is no interval."""
     assert _pull_policy.period("every_") is None
     assert _pull_policy.period("every_day") is None

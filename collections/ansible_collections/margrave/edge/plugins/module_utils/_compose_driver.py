@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Iterable
@@ -22,8 +21,8 @@ from ansible_collections.margrave.edge.plugins.module_utils import (
     _mounts,
     _policy,
     _probes,
-    _pull_policy,
     _release,
+    _run_model,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._archive import unpack
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call
@@ -43,11 +42,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._driver import Remai
 from ansible_collections.margrave.edge.plugins.module_utils._engine import Engine
 from ansible_collections.margrave.edge.plugins.module_utils._engines import holding, required
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
-from ansible_collections.margrave.edge.plugins.module_utils._files import (
-    read_json,
-    write_plain,
-    write_whole,
-)
+from ansible_collections.margrave.edge.plugins.module_utils._files import read_json, write_plain
 from ansible_collections.margrave.edge.plugins.module_utils._foreign import Foreign
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Folder
 from ansible_collections.margrave.edge.plugins.module_utils._record import record, replace
@@ -114,7 +109,7 @@ class ComposeDriver:
         release = self.call.request.release or ""
         resolved = self._resolved(folder, one, archive)
         path = _release.resolved_path(folder, release, one.name)
-        write_plain(path, _written(resolved))
+        write_plain(path, _run_model.written(resolved))
         model = _mounts.materialized(folder, release, one.name, resolved)
         self._models[one.name] = model
         return Part(
@@ -142,11 +137,12 @@ class ComposeDriver:
 
     def _keep_models(self, release: Release, current: Release | None) -> None:
         """Write the models that Compose will run, now that it is known which images they mean."""
+        folder = self.call.folder
         for part in release.parts:
             model = self._models.pop(part.name, None)
             if model is None:
                 continue
-            before = self._stored_model(current, part.name) if current else None
+            before = _run_model.stored(folder, current, part.name) if current else None
             ours = {
                 DEPLOYMENT: self.call.request.deployment,
                 REVISION: release.revision,
@@ -154,12 +150,7 @@ class ComposeDriver:
             }
             model = _model.pinned(model, part.images)
             model = _model.labelled(model, ours, before, self._existing(model, before))
-            path = _release.model_path(self.call.folder, release.release, part.name)
-            write_whole(path, _written(model))
-
-    def _stored_model(self, release: Release, component: str) -> dict | None:
-        """Return the stored model of a component."""
-        return read_json(_release.model_path(self.call.folder, release.release, component))
+            _run_model.store(folder, release, part.name, model)
 
     def _resolved(self, folder: Folder, one: Wanted, archive: bytes) -> dict:
         """Unpack a component, let Compose resolve it, and hold the result against the policy."""
@@ -203,7 +194,9 @@ class ComposeDriver:
         """Hold what the author wrote against the policy of now."""
         resolved = read_json(_release.resolved_path(folder, release.release, part.name)) or {}
         # An older version kept the model that Compose runs, and nothing else.
-        model = resolved.get("model") or self._stored_model(release, part.name) or {}
+        model = (
+            resolved.get("model") or _run_model.stored(self.call.folder, release, part.name) or {}
+        )
         content = _release.component_folder(folder, release.release, part.name)
         _policy.check_stored(part.name, model, content, dict(self.call.request.policy))
 
@@ -234,7 +227,7 @@ class ComposeDriver:
     def run(self, release: Release, part: Part, seen: Iterable[Container]) -> None:
         """Let Compose make what differs, and wait until all of it is healthy."""
         path = _release.model_path(self.call.folder, release.release, part.name)
-        model = self._runnable(release, part, path)
+        model = _run_model.runnable(self.call.folder, self.engine, release, part)
         mine = [one for one in seen if one.component == part.name]
         limit = float(part.timeout or release.health.get("timeout", 60))
         with self.call.result.timed("switch"):
@@ -257,22 +250,6 @@ class ComposeDriver:
                 self.call.safe_point,
             )
         _expected.note(part, model, [self._looked_at(one, mine) for one in found])
-
-    def _runnable(self, release: Release, part: Part, path: str) -> dict:
-        """Return the stored model with the release's images, and all that it mounts in place."""
-        stored = self._stored_model(release, part.name)
-        if stored is None:
-            raise _release.incomplete(path)
-        for name, image in part.images.items():
-            # An older version noted no name of its own for an image whose tag can move.
-            exact = image.get("pin") or _pull_policy.is_exact(image["reference"])
-            if not exact and self.engine.image(image["reference"]) != image["id"]:
-                part.images[name]["pin"] = _images.exact_name(self.engine, image)
-        model = _model.pinned(stored, part.images)
-        if model != stored:
-            write_whole(path, _written(model))
-        _mounts.restore(self.call.folder, release.release, part.name, model)
-        return model
 
     def _looked_at(self, one: Container, before: Iterable[Container]) -> Container:
         """A container closely looked at; what was left alone is made of what it was before."""
@@ -344,10 +321,6 @@ class ComposeDriver:
     @property
     def _in_use(self) -> _mounts.InUse:
         return _mounts.InUse(self.call.folder, lambda: self.look(closely=True))
-
-
-def _written(value: dict) -> bytes:
-    return json.dumps(value, sort_keys=True, indent=1).encode()
 
 
 def _labels(things: Iterable[dict]) -> dict[str, dict]:

@@ -26,7 +26,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._materialize import 
 from ansible_collections.margrave.edge.plugins.module_utils._record import record
 
 CHUNK = 1024 * 1024
-# What is being written; a call that was killed leaves it to the next one.
+# Suffix of a folder that is being written; the next call replaces one that a killed call left.
 DRAFT = ".new"
 
 
@@ -56,7 +56,7 @@ class Entry:
 
 
 def entries(content: Content) -> list[Entry]:
-    """Return what a content consists of, in the order of names."""
+    """Return the files and folders of a content, sorted by name."""
     mode, uid, gid = content.rights.mode, content.rights.uid, content.rights.gid
     if not os.path.isdir(content.path):
         if mode is None:
@@ -76,7 +76,7 @@ def entries(content: Content) -> list[Entry]:
 
 
 def digest(content: Content, key: bytes) -> str:
-    """Return what names a content: names, rights and bytes; a text is digested under the key.
+    """Return the digest over names, rights and bytes of a content; texts are digested with the key.
 
     The name is in answers and in the engine's records, and a short secret could be guessed from a
     digest that anybody can compute.
@@ -116,13 +116,13 @@ class Store:
         return path
 
     def remove_all_but(self, used: Iterable[str]) -> None:
-        """Remove the contents that none of these paths lies in."""
+        """Remove all contents except those that one of these paths lies in."""
         kept = {self.folder.content_of(path) for path in used}
         for name in set(self.folder.kept_contents()) - kept:
             remove_tree(os.path.join(self.folder.contents, name))
 
     def _key(self) -> bytes:
-        """Return the deployment's own key, made when it is first needed."""
+        """Return the key of the deployment; create it on first use."""
         try:
             with open(self.folder.content_key, "rb") as file:
                 return file.read()
@@ -134,7 +134,7 @@ class Store:
 
 
 def _write(path: str, entry: Entry) -> None:
-    """Write an entry; its rights are set as they are meant, whatever the umask says."""
+    """Write an entry with its exact rights, whatever the umask is."""
     if entry.is_folder:
         os.makedirs(path, exist_ok=True)
     else:

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Images of releases: fetched before anything stops, removed when nothing needs them.
+"""Images of releases: pulled before anything stops, removed when unused.
 
-A release notes which image each of its references meant: a tag may mean another one tomorrow.
+A release records the image behind each reference, because a tag can move.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ from ansible_collections.margrave.edge.plugins.module_utils._pull_errors import 
 )
 from ansible_collections.margrave.edge.plugins.module_utils._release import Release
 
-# What a release notes of an image once it is here.
+# Keys that a release records once an image has been pulled.
 NOTED = ("id", "digest", "pin", "pulled")
 
 
 def missing(engine: Engine, release: Release) -> list[str]:
-    """Return the references whose images are not here."""
+    """Return the references whose images are not on the node."""
     names = {_name(image): image["reference"] for image in _images(release)}
     return sorted(names[name] for name in names if engine.image(name) is None)
 
 
 def is_due(release: Release) -> bool:
-    """Return whether an install or update has to ask a registry though the release runs."""
+    """Return whether images of a running release have to be pulled again now."""
     now = time.time()
     return any(_pull_policy.is_due(image, now) for image in _images(release))
 
 
 def differ(release: Release, other: Release) -> bool:
-    """Return whether the releases have noted different images."""
+    """Return whether the releases have recorded different images."""
     mine, others = (
         [
             [(image["reference"], image["id"]) for _, image in sorted(part.images.items())]
@@ -56,7 +56,7 @@ def differ(release: Release, other: Release) -> bool:
 
 
 def inherit(release: Release, prepared: Release) -> None:
-    """Take over the images that a prefetch of the same release has noted."""
+    """Copy the images that a prefetch of the same release has recorded."""
     noted = {image["reference"]: image for image in _images(prepared)}
     for image in _images(release):
         known = noted.get(image["reference"], {})
@@ -64,10 +64,10 @@ def inherit(release: Release, prepared: Release) -> None:
 
 
 def fetch(call: Call, engine: Engine, release: Release, current: Release | None = None) -> bool:
-    """Fetch what the release needs and note what it got; return whether anything was pulled."""
+    """Pull the images of a release and record them; return whether anything was pulled."""
     work = _Fetching(call, engine, release)
     if work.must or work.may:
-        # Written before the first byte comes: what a call fetched that was then killed is ours.
+        # Stored before the first byte arrives: images pulled by a killed call are ours, too.
         if not release.proven:
             release.store(call.folder)
         for warning in _pulls.fetch(call, engine, [*work.must, *work.may], work.may):
@@ -88,9 +88,9 @@ def _by_service(release: Release) -> dict[tuple[str, str], dict]:
 
 
 def _pin(engine: Engine, image: dict, before: dict) -> None:
-    """Note under which name Compose gets an image, so that it is the noted one and no other.
+    """Record the name under which Compose runs exactly the recorded image.
 
-    An older version noted none: where it is the same image, another name would only replace the
+    Older versions recorded none. If the image is the same, a new name would only restart the
     container.
     """
     image.pop("pin", None)
@@ -100,12 +100,12 @@ def _pin(engine: Engine, image: dict, before: dict) -> None:
 
 
 class _Fetching:
-    """What one call does about the images of a release."""
+    """Pull plan of one call for the images of a release."""
 
     def __init__(self, call: Call, engine: Engine, release: Release) -> None:
         self.engine = engine
         self.now = time.time()
-        # Going back runs the very images of that time; only a change asks for newer ones.
+        # A rollback runs the recorded images; only install and update look for newer ones.
         self.asks = call.kind != "rollback"
         self.must: list[str] = []
         self.may: list[str] = []
@@ -132,7 +132,7 @@ class _Fetching:
             wanted.append(source)
 
     def note(self, image: dict) -> bool:
-        """Note which image a reference means in this release; return whether it is another one."""
+        """Record the image behind a reference; return whether it differs from the recorded one."""
         here, known = self.here[_name(image)], image["id"]
         source = image["reference"] if here else _source(image)
         if source in (*self.must, *self.may):
@@ -151,22 +151,22 @@ class _Fetching:
 
 
 def _name(image: dict) -> str:
-    """Return how the engine finds an image: by id where that is known, a tag may have moved."""
+    """Return the name for a local lookup: the id if it is known, because a tag may have moved."""
     exact = _pull_policy.is_exact(image["reference"])
     return image["reference"] if exact or not image["id"] else image["id"]
 
 
 def _source(image: dict) -> str:
-    """Return how a registry finds an image that was noted and is not here any more."""
+    """Return the name for pulling a recorded image that is not on the node any more."""
     if not image.get("digest") or _pull_policy.is_exact(image["reference"]):
         return str(image["reference"])
     return f"{repository_of(image['reference'])}@{image['digest']}"
 
 
 def exact_name(engine: Engine, image: dict) -> str:
-    """Return a name that means this image for as long as it is here.
+    """Return a name that always resolves to this image.
 
-    Docker keeps a digest's name when the tag moves, and shows it to people; podman does not.
+    Docker keeps the name with the digest when the tag moves, and shows it; podman does not.
     """
     if engine.name == "docker" and image.get("digest"):
         name = _source(image)
@@ -180,7 +180,7 @@ def _images(release: Release) -> Iterator[dict]:
 
 
 def _of_all(layout: Layout, ending: str = "") -> Iterator[dict]:
-    """Yield the images of all releases on the node, but for those of a deployment that ends."""
+    """Yield the images of all releases on the node, except those of the ending deployment."""
     for deployment in layout.known():
         if deployment != ending:
             for release in _release.all_of(layout.deployment(deployment)):
@@ -188,12 +188,12 @@ def _of_all(layout: Layout, ending: str = "") -> Iterator[dict]:
 
 
 def owned_images(layout: Layout) -> set[str]:
-    """Return what this collection fetched for any release: ids, else references."""
+    """Return ids of all images that this collection pulled; references if no id is recorded yet."""
     return {image["id"] or image["reference"] for image in _of_all(layout) if image["ours"]}
 
 
 def remove_unused(layout: Layout, engine: Engine, dropped: Iterable[Release]) -> list[str]:
-    """Remove images of dropped releases that were ours and that nothing else on the node needs."""
+    """Remove images of dropped releases that this collection pulled and nothing else needs."""
     return [
         reference
         for reference, image_id in _unused(layout, engine, dropped)
@@ -204,12 +204,12 @@ def remove_unused(layout: Layout, engine: Engine, dropped: Iterable[Release]) ->
 def unused(
     layout: Layout, engine: Engine, dropped: Iterable[Release], ending: str = ""
 ) -> list[str]:
-    """Return those images; where a deployment is `ending`, as if nothing of it were there."""
+    """Return the images to remove; the releases of an `ending` deployment need none."""
     return [reference for reference, _id in _unused(layout, engine, dropped, ending)]
 
 
 def _removable(engine: Engine, reference: str, image_id: str) -> str:
-    """Return the name to remove an image by: its tag may belong to another one by now."""
+    """Return the name for removing an image: the tag, or the id if the tag has moved."""
     return reference if not image_id or engine.image(reference) == image_id else image_id
 
 

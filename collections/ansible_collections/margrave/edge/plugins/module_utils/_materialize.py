@@ -20,14 +20,14 @@ from ansible_collections.margrave.edge.plugins.module_utils import _model
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
 from ansible_collections.margrave.edge.plugins.module_utils._record import record
 
-# Where Compose mounts what names no absolute target.
+# Base folders of relative and default targets, as Compose has them.
 BASES = {"configs": "/", "secrets": "/run/secrets/"}
 DEFAULT_MODE = 0o444
 
 
 @record
 class Rights:
-    """Mode and owner of a config or secret; a mode that nobody gave is None."""
+    """Mode and owner of a config or secret; the mode is None if the author gave none."""
 
     mode: int | None = None
     uid: int = 0
@@ -36,12 +36,12 @@ class Rights:
 
 @record
 class Content:
-    """What a mount shows: a file or folder of the package, or a text."""
+    """Content of a mount: a file or folder of the package, or a text."""
 
     name: str
     path: str = ""
     text: str = ""
-    # Of a config or secret; what is not given stays as it is in the package.
+    # Only for configs and secrets; other content keeps the modes of the package.
     rights: Rights = Rights()
     # Mount points of other mounts inside a folder, with whether each is a folder: nothing can be
     # created there later, because the folder is mounted read-only.
@@ -52,17 +52,17 @@ Place = Callable[[Content], str]
 
 
 def literal(text: str) -> str:
-    """Return a text of the model as it is meant: Compose doubles each dollar sign in its output."""
+    """Return a text of the model unescaped: Compose doubles each dollar sign in its output."""
     return text.replace("$$", "$")
 
 
 def written(text: str) -> str:
-    """Return a text as a Compose file has to have it."""
+    """Return a text escaped for a Compose file."""
     return text.replace("$", "$$")
 
 
 def variables(model: dict) -> set[str]:
-    """Return the variables that configs and secrets in use take their content from."""
+    """Return the variables behind the configs and secrets that services use."""
     return {
         str(definition["environment"])
         for _service, kind, grant in _grants(model)
@@ -134,7 +134,7 @@ def _is_of_package(mount: dict, folder: str) -> bool:
 def _add_grants(
     model: dict, service: dict, folder: str, environment: Mapping[str, str]
 ) -> list[str]:
-    """Make mounts of a service's configs and secrets, and return what keeps some from it."""
+    """Turn a service's configs and secrets into mounts; return a finding for each that fails."""
     findings = []
     for _service, kind, grant in list(_grants({"services": {"": service}})):
         definition = _definition(model, kind, grant)
@@ -161,7 +161,7 @@ def _target(kind: str, grant: dict) -> str:
 
 
 def _content(definition: dict, grant: dict, folder: str, environment: Mapping[str, str]) -> Content:
-    """Return the content behind a config or secret; ValueError says why there is none."""
+    """Return the content of a config or secret; raise ValueError with the reason if it has none."""
     name = str(grant.get("source"))
     rights = _rights(grant)
     if definition.get("external") or definition.get("driver"):
@@ -221,7 +221,7 @@ def _place_all(service: dict, folder: str, place: Place) -> None:
 
 
 def _targets(service: dict) -> dict[str, bool]:
-    """Return where a service mounts something, with whether that is a folder."""
+    """Return the mount targets of a service; the value is True for a folder."""
     found = {str(one).partition(":")[0]: True for one in service.get("tmpfs") or []}
     for mount in service.get("volumes") or []:
         content = mount.get("content")
@@ -235,7 +235,7 @@ def _targets(service: dict) -> dict[str, bool]:
 
 
 def _points(path: str, target: str, targets: Mapping[str, bool]) -> tuple:
-    """Return the mount points below a folder that the package itself does not have."""
+    """Return the mount points below a folder that the package does not contain itself."""
     above = posixpath.normpath(target).rstrip("/") + "/"
     below = {
         inner[len(above) :]: is_folder

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a deployment's containers mount from its folder: made, restored, and kept while in use."""
+"""Mounts from a deployment's folder: create, restore, and keep them while they are in use."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def materialized(folder: Folder, release: str, component: str, resolved: dict) -
 
 
 def restore(folder: Folder, release: str, component: str, model: dict) -> None:
-    """Make content again that somebody removed; podman would mount an empty folder instead."""
+    """Recreate removed content; podman would mount an empty folder instead."""
     if not missing(folder, model):
         return
     resolved = read_json(_release.resolved_path(folder, release, component))
@@ -45,16 +45,16 @@ def restore(folder: Folder, release: str, component: str, model: dict) -> None:
 
 
 def missing(folder: Folder, model: dict) -> list[str]:
-    """Return what the model mounts from the deployment's folder and is not there."""
+    """Return the paths in the deployment's folder that the model mounts and that do not exist."""
     paths = (_materialize.literal(path) for path in _model.host_paths(model))
     own = (path for path in paths if path.startswith(folder.path + "/"))
     return [path for path in own if not os.path.exists(path)]
 
 
 def refill(folder: Folder, release: str, component: str, archive: bytes) -> None:
-    """Put files of a package back that are gone, where a mount needs them; others stay untouched.
+    """Restore missing files of a package if a mount is missing; leave existing files untouched.
 
-    Containers that an older version made mount these very files.
+    Containers created by an older version mount these files directly.
     """
     model = read_json(_release.model_path(folder, release, component)) or {}
     if not missing(folder, model):
@@ -75,13 +75,13 @@ def refill(folder: Folder, release: str, component: str, archive: bytes) -> None
 
 @record
 class InUse:
-    """What containers and kept releases still mount; `look` gives the containers, seen closely."""
+    """Mount sources in use by containers and kept releases; `look` inspects the containers."""
 
     folder: Folder
     look: Callable[[], list[Container]]
 
     def releases(self, names: Iterable[str]) -> set[str]:
-        """Return the releases whose folders containers mount, as older versions let them."""
+        """Return the releases whose folders are mounted by containers of an older version."""
         older = {name: self.folder.release(name) + "/" for name in names if self._is_older(name)}
         paths = self._by_containers() if older else []
         return {name for name in older if any(path.startswith(older[name]) for path in paths)}
