@@ -12,6 +12,10 @@ def harm(node: EdgeNode, damage: Damage, snapshot: Snapshot) -> set[str]:
     if damage is Damage.SOURCE:
         return _remove_source(node, snapshot)
     victims = snapshot if damage is Damage.REMOVE_ALL else snapshot[:1]
+    if damage is Damage.STOP:
+        victims = [told for told in snapshot if told["State"]["Status"] == "running"][:1]
+    if not victims:
+        return set()
     verb = "stop" if damage is Damage.STOP else "rm -f"
     names = " ".join(str(told["Id"]) for told in victims)
     node.run(f"{node.engine} {verb} {names} >/dev/null")

@@ -7,7 +7,8 @@ from typing import Any
 
 from tests.equivalence import views
 from tests.equivalence.judging import content
-from tests.equivalence.releases import Release, Service
+from tests.equivalence.releases import Release
+from tests.equivalence.services import Service
 from tests.equivalence.stories import TEXTS
 
 NAMES = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta")

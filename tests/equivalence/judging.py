@@ -27,6 +27,8 @@ def wrong_content(snapshot: Snapshot, release: Release) -> list[str]:
         name = views.service_of(told)
         if name not in {one.name for one in release.services}:
             continue  # the comparison with the fresh install says so
+        if not told["Trees"]:
+            continue  # nobody reads in a container that has ended
         for path, text in sorted(release.expected(name).items()):
             there = content(told["Trees"], path)
             if there != text:

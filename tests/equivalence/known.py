@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from tests.equivalence.releases import SHARED, Release, Service
-from tests.equivalence.stories import IN_SHARED, TEXTS, Damage, Deed, Step, Story
+from tests.equivalence.releases import Release
+from tests.equivalence.services import SETTING, SHARED, Service, Shape
+from tests.equivalence.stories import IN_SHARED, PACKAGE_FILES, TEXTS, Damage, Deed, Step, Story
 
 ALL = tuple(one.name for one in TEXTS)
 BYSTANDER = Service("beta")
@@ -14,7 +15,7 @@ BYSTANDER = Service("beta")
 
 def release(*services: Service, moved: int = 1) -> Release:
     """A release of these services with every text and file at its first version."""
-    files = tuple((name, 1) for name in ("motd", "notice", *IN_SHARED))
+    files = tuple((name, 1) for name in PACKAGE_FILES)
     return Release(services, TEXTS, files, moved=moved)
 
 
@@ -65,6 +66,14 @@ def _stories() -> dict[str, Story]:
         )
         beyond = updates(first, beside(first, 1), beside(first, 2))
         found[f"keep {file}"] = (*beyond, Step(Deed.REBOOT))
+    reader = release(Service("alpha", setting=True), BYSTANDER)
+    found["rewrite an env file"] = updates(reader, rewritten(reader, SETTING))
+    for shape in (Shape.PROBED, Shape.ONCE):
+        shaped = release(Service("alpha", shape=shape, files=("motd",)), BYSTANDER)
+        found[f"keep what is {shape}"] = (*updates(shaped, beside(shaped, 1)), Step(Deed.REBOOT))
+    pair = release(Service("alpha", twice=True, files=("motd",)), BYSTANDER)
+    single = release(Service("alpha", files=("motd",)), BYSTANDER)
+    found["one, two and one container"] = updates(single, pair, single)
     damaged = release(Service("alpha", texts=("secret_file",), files=("motd",)), BYSTANDER)
     for damage in Damage:
         found[str(damage)] = (*updates(damaged), Step(Deed.HEAL, damage=damage))

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from lab import Lab, definitions
-from tests.equivalence.releases import MOVING
+from tests.equivalence.services import MOVING
 
 
 class MovingImage:

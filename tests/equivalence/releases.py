@@ -7,69 +7,30 @@ up by it, and what each container has to hold follows from it without asking the
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from tests.equivalence.services import (
+    CHECK,
+    MOVING,
+    PORTS,
+    REGISTRY,
+    SETTING,
+    SHAPES,
+    SHARED,
+    STILL,
+    TRAITS,
+    Service,
+    Shape,
+    condition,
+    file_text,
+    path_of,
+)
 from tests.equivalence.texts import Kind, Text
-
-REGISTRY = "registry.margrave.lab:5000"
-STILL = "idle:1"
-MOVING = "equivalence-moving:latest"
-SHARED = "shared"  # the one folder of package files; the other package files are mounted alone
-
-
-# Properties of a service that need nothing else in the release.
-TRAITS: Mapping[str, Mapping[str, Any]] = {
-    "always": {"restart": "always"},
-    "capless": {"cap_drop": ["NET_RAW"]},
-    "elsewhere": {"working_dir": "/tmp"},
-    "hosts": {"extra_hosts": ["depot.example:10.9.9.9"]},
-    "labelled": {"labels": {"shelf": "left"}},
-    "limited": {"mem_limit": "64m"},
-    "named": {"hostname": "till"},
-    "pulled": {"pull_policy": "always"},
-    "scratch": {"tmpfs": ["/scratch:size=1m"]},
-    "sealed": {"read_only": True},
-    "ulimits": {"ulimits": {"nofile": 512}},
-    "unprivileged": {"security_opt": ["no-new-privileges:true"]},
-    "user": {"user": "1000:1000"},
-}
-CHECK = {"test": ["CMD", "/bin/true"], "interval": "1s", "timeout": "5s", "retries": 3}
-PORTS = {"alpha": 18001, "beta": 18002, "gamma": 18003, "delta": 18004}
-
-
-@dataclass(frozen=True)
-class Service:
-    """One service; the tuples are sorted, so that equal services are equal values."""
-
-    name: str
-    argument: int = 0
-    moving: bool = False  # runs the image whose tag moves
-    environment: tuple[str, ...] = ()  # names; "greeting" takes its value from a variable
-    texts: tuple[str, ...] = ()
-    owned: bool = False  # its texts have a name, an owner and a mode of their own
-    files: tuple[str, ...] = ()
-    volumes: tuple[str, ...] = ()
-    networks: tuple[str, ...] = ()
-    port: bool = False
-    check: bool = False
-    waits: bool = False  # for the service before it
-    traits: tuple[str, ...] = ()
-
-    def brief(self) -> str:
-        """Return the name and all that is not a default."""
-        parts = {one.name: getattr(self, one.name) for one in fields(self)}
-        name = parts.pop("name")
-        told = [
-            f"{key} {' '.join(value)}" if isinstance(value, tuple) else f"{key} {value}"
-            for key, value in parts.items()
-            if value
-        ]
-        return f"{name} ({', '.join(told)})" if told else f"{name}"
 
 
 @dataclass(frozen=True)
@@ -114,7 +75,7 @@ class Release:
     def package_files(self) -> dict[str, str]:
         """Texts of the files beside compose.yaml, by path."""
         found = {one.path: f"{one.value}\n" for one in self._used() if one.kind is Kind.FILE}
-        found.update((_path(name), _file_text(name, version)) for name, version in self.files)
+        found.update((path_of(name), file_text(name, version)) for name, version in self.files)
         return found
 
     def write(self, folder: Path) -> Path:
@@ -135,7 +96,7 @@ class Release:
             for one in self._used()
             if one.name in service.texts
         ]
-        files = [_file_text(*one) for one in self.files if one[0] in self._mounted(service)]
+        files = [file_text(*one) for one in self.files if one[0] in self._seen(service)]
         return json.dumps(
             [
                 self._service(service),
@@ -152,7 +113,7 @@ class Release:
         """Return all that is not a default, in a line."""
         parts = [one.brief() for one in self.services]
         parts += [f"{one.name} v{one.version}" for one in self._used() if one.version > 1]
-        used = {name for one in self.services for name in self._mounted(one)}
+        used = {name for one in self.services for name in self._seen(one)}
         parts += [f"{name} v{version}" for name, version in self.files if name in used]
         parts += [f"{one} is internal" for one in self.internal]
         parts += [f"greeting v{self.greeting}"] if self.greeting > 1 else []
@@ -204,15 +165,19 @@ class Release:
         return {"internal": True} if name in self.internal else {}
 
     def _mounted(self, service: Service) -> set[str]:
-        """Names of the package files that the service sees."""
+        """Names of the package files that the service mounts."""
         if SHARED in service.files:
             return {*service.files, *(name for name, _ in self.files if name.startswith(SHARED))}
         return set(service.files)
 
+    def _seen(self, service: Service) -> set[str]:
+        """Names of the package files that reach the service."""
+        return self._mounted(service) | ({SETTING} if service.setting else set())
+
     def _files_of(self, service: Service) -> Iterator[tuple[str, str]]:
         for name, version in self.files:
             if name in self._mounted(service):
-                yield f"/mounted/{_path(name)[len('files/') :]}", _file_text(name, version)
+                yield f"/mounted/{path_of(name)[len('files/') :]}", file_text(name, version)
 
     def _service(self, one: Service) -> dict[str, Any]:
         ends = self.broken and one is self.services[0]
@@ -223,24 +188,29 @@ class Release:
         }
         for trait in one.traits:
             model.update(TRAITS[trait])
+        shape = {} if ends else SHAPES[one.shape]
+        model.update({**shape, "labels": {**model.get("labels", {}), **shape.get("labels", {})}})
         model.update(self._environment(one))
+        if one.setting:
+            model["env_file"] = [f"./{path_of(SETTING)}"]
+        if one.twice and not one.port:
+            model["deploy"] = {"replicas": 2}
         for group in ("secrets", "configs"):
             mine = [text for text in self.texts if text.group == group]
             granted = [text.grant(one.owned) for text in mine if text.name in one.texts]
             model.update({group: granted} if granted else {})
-        mounts = [f"./{_path(name)}:/mounted/{_path(name)[6:]}:ro" for name in one.files]
+        mounts = [f"./{path_of(name)}:/mounted/{path_of(name)[6:]}:ro" for name in one.files]
         mounts += [f"{name}:/data/{name}" for name in one.volumes]
         model.update({"volumes": mounts} if mounts else {})
         if one.networks:
             model["networks"] = {name: {"aliases": [f"{one.name}-{name}"]} for name in one.networks}
         if one.port:
             model["ports"] = [f"{PORTS[one.name]}:8000"]
-        if one.check:
+        if one.check and one.shape is not Shape.ONCE:
             model["healthcheck"] = dict(CHECK)
         before = self._before(one)
         if one.waits and before is not None:
-            condition = "service_healthy" if before.check else "service_started"
-            model["depends_on"] = {before.name: {"condition": condition}}
+            model["depends_on"] = {before.name: {"condition": condition(before)}}
         return model
 
     def _environment(self, one: Service) -> dict[str, Any]:
@@ -252,12 +222,3 @@ class Release:
     def _before(self, one: Service) -> Service | None:
         place = self.services.index(one)
         return self.services[place - 1] if place else None
-
-
-def _path(name: str) -> str:
-    """The path of a package file in the component."""
-    return f"files/{name}" if name.startswith(SHARED) else f"files/{name}.txt"
-
-
-def _file_text(name: str, version: int) -> str:
-    return f"file {name} v{version}\n"

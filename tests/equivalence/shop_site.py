@@ -9,7 +9,8 @@ from typing import Any
 
 from margrave import yaml_text
 from tests.equivalence.nodes import EdgeNode
-from tests.equivalence.releases import REGISTRY, Release
+from tests.equivalence.releases import Release
+from tests.equivalence.services import REGISTRY
 from tests.support import controller_process
 from tests.support.repository import Repository
 from tests.support.runner_process import RunnerProcess

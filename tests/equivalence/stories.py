@@ -14,13 +14,15 @@ from typing import TypeVar
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from tests.equivalence.releases import PORTS, SHARED, TRAITS, Release, Service
+from tests.equivalence.releases import Release
+from tests.equivalence.services import PORTS, SETTING, SHARED, TRAITS, Service, Shape
 from tests.equivalence.texts import Kind, Text
 
 NAMES = tuple(PORTS)
 KEYS = ("greeting", "depth", "mode")
 FILES = ("motd", "notice", SHARED)
 IN_SHARED = (f"{SHARED}/first", f"{SHARED}/second", f"{SHARED}/below/third")
+PACKAGE_FILES = ("motd", "notice", SETTING, *IN_SHARED)
 VOLUMES = ("data", "cache")
 NETWORKS = ("front", "back")
 # Compose has no `content` for secrets.
@@ -93,9 +95,12 @@ def some_of(values: tuple[str, ...], most: int = 2) -> SearchStrategy[tuple[str,
 
 
 SERVICE_PARTS: Mapping[str, SearchStrategy[object]] = {
+    "shape": st.sampled_from([Shape.IDLE, Shape.IDLE, Shape.IDLE, Shape.PROBED, Shape.ONCE]),
     "argument": st.integers(0, 2),
+    "twice": st.sampled_from([False, False, False, True]),
     "moving": st.booleans(),
     "environment": some_of(KEYS),
+    "setting": st.booleans(),
     "texts": some_of(tuple(one.name for one in TEXTS), 3),
     "owned": st.booleans(),
     "files": some_of(FILES),
@@ -120,7 +125,7 @@ def first_releases(draw: DrawFn) -> Release:
     return Release(
         services=tuple(draw(services(name)) for name in NAMES[:count]),
         texts=TEXTS,
-        files=tuple((name, 1) for name in ("motd", "notice", *IN_SHARED)),
+        files=tuple((name, 1) for name in PACKAGE_FILES),
     )
 
 
@@ -246,6 +251,7 @@ def _step(draw: DrawFn, deed: Deed, release: Release) -> Step:
 def _used(draw: DrawFn, release: Release, names: list[str], part: str) -> int:
     """The place of a name, preferably of one that a service uses."""
     used = {name for one in release.services for name in getattr(one, part)}
+    used |= {SETTING for one in release.services if one.setting}
     places = [place for place, name in enumerate(names) if name in used]
     return draw(st.sampled_from(places or range(len(names))))
 

@@ -60,10 +60,12 @@ def service_of(told: Mapping[str, Any]) -> str:
 
 
 def identities(snapshot: Iterable[Mapping[str, Any]]) -> dict[str, set[Identity]]:
-    """The starts of containers, by service."""
+    """The starts of containers, by service; Compose starts what has ended anew at each change."""
     found: dict[str, set[Identity]] = {}
     for told in snapshot:
-        one = Identity(str(told["Id"]), str(told["State"]["StartedAt"]))
+        state = told["State"]
+        started = "" if state["Status"] == "exited" else str(state["StartedAt"])
+        one = Identity(str(told["Id"]), started)
         found.setdefault(service_of(told), set()).add(one)
     return found
 

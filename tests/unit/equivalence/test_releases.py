@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 
 from tests.equivalence.known import BYSTANDER, STORIES, release, rewritten, rotated
-from tests.equivalence.releases import SHARED, Release, Service
+from tests.equivalence.releases import Release
+from tests.equivalence.services import SHARED, Service
 from tests.equivalence.stories import IN_SHARED, TEXTS, Deed, Story, stories
 
 HOLDER = Service("alpha", texts=tuple(one.name for one in TEXTS), files=("motd", SHARED))
