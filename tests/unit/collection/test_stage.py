@@ -116,3 +116,16 @@ def test_what_a_call_says_anew_is_noted(folder: Folder) -> None:
     assert not _stage.note_inputs(call, release)
     call.request = replace(call.request, version=None, name="")
     assert not _stage.note_inputs(call, release)
+
+
+def test_check_mode_warns_like_the_real_call(folder: Folder) -> None:
+    """Check mode applies the stored release's own rules, and does not check it as a new one."""
+    call = _call(folder, **RAN)
+    call.driver, call.result, call.told = Refusing(), Result(), EdgeError.as_dict
+    release = _stage._release.load(folder, folder.kept()[0])
+    assert release is not None
+    release.parts, release.policy_table = [Part("a", DIGEST, "p")], 0
+    release.store(folder)
+
+    assert _stage.rehearse(call, {}).release == release.release
+    assert len(call.result.policy_findings) == 1
