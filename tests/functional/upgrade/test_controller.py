@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -21,10 +20,9 @@ from controller.chores import Chores
 from controller.parts import Parts
 from controller.store import Store
 from tests.functional.controller.kit import Api, Clock
+from tests.functional.upgrade.conftest import RestoredController
 from tests.support import fixture_sets
 from tests.support.fixture_sets import FixtureSet
-from tests.support.registry import FakeRegistry
-from tests.support.runner_process import free_port
 from tests.support.served import MARGRAVE
 from tests.support.waiting import eventually
 
@@ -34,56 +32,8 @@ CHANGING = {"freshness", "status", "last_used_at", "eta", "position"}
 PROCESSES = ["sqlite", pytest.param("postgresql", marks=pytest.mark.full)]
 
 
-@dataclass
-class Restored:
-    """A restored controller that is not running yet."""
-
-    fixture_set: FixtureSet
-    kind: str
-    home: Path
-    port: int
-    environment: dict[str, str]
-
-    @property
-    def repository(self) -> Path:
-        return self.home / "state/git/deployments.git"
-
-    @property
-    def credentials(self) -> Any:
-        return self.fixture_set.json(f"{self.kind}/credentials.json")
-
-    def branches(self) -> str:
-        """Return each branch of the deployments repository with its commit."""
-        return fixture_sets.git(self.repository, "for-each-ref", "refs/heads")
-
-    def load(self) -> settings.ControllerSettings:
-        """Return its settings."""
-        return settings.load(self.home / "margrave.toml", self.environment)
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def restored(
-    request: pytest.FixtureRequest, fixture_set: FixtureSet, tmp_path: Path
-) -> Iterator[Restored]:
-    """The controller of a set in a folder of this test, with its database in place."""
-    kind, port = request.param, free_port()
-    registry = FakeRegistry().start()
-    login = {"host": fixture_sets.REGISTRY, "address": registry.address, "insecure": True}
-    database = None
-    if kind == "postgresql":
-        server = request.getfixturevalue("postgresql_server")
-        database = server.create()
-        server.load((fixture_set.folder / "postgresql/database.sql").read_text(), database)
-    home = fixture_set.restore_controller(kind, tmp_path, port, database)
-    environment = {"MARGRAVE_REGISTRIES__JSON": json.dumps([login])}
-    controller = Restored(fixture_set, kind, home, port, environment)
-    fixture_sets.move_sources(controller.load().database_url, tmp_path)
-    yield controller
-    registry.stop()
-
-
 @pytest.fixture
-def parts(restored: Restored) -> Iterator[Parts]:
+def parts(restored: RestoredController) -> Iterator[Parts]:
     """The upgraded controller, an hour after the old one was stopped."""
     loaded = restored.load()
     store = Store(loaded.database_url)
@@ -102,11 +52,11 @@ def client(parts: Parts) -> FlaskClient:
 
 
 @pytest.fixture
-def admin(restored: Restored, client: FlaskClient) -> Api:
+def admin(restored: RestoredController, client: FlaskClient) -> Api:
     return Api(client, restored.credentials["tokens"]["admin"])
 
 
-def test_everything_is_shown_as_before(restored: Restored, admin: Api) -> None:
+def test_everything_is_shown_as_before(restored: RestoredController, admin: Api) -> None:
     """Deployments, history, requests, sites, people and audit keep each value."""
     before = restored.fixture_set.json(f"{restored.kind}/api.json")
 
@@ -154,7 +104,9 @@ def _comparable(before: Any, after: Any) -> Any:
     return _stable(after)
 
 
-def test_people_and_tokens_are_still_known(restored: Restored, client: FlaskClient) -> None:
+def test_people_and_tokens_are_still_known(
+    restored: RestoredController, client: FlaskClient
+) -> None:
     """Tokens keep their roles and sites, revoked and expired ones stay so, and passwords hold."""
     credentials = restored.credentials
     sites = {
@@ -188,7 +140,7 @@ def _sites(client: FlaskClient, token: str) -> set[str]:
 
 
 def test_nothing_is_published_until_somebody_asks(
-    restored: Restored, parts: Parts, admin: Api
+    restored: RestoredController, parts: Parts, admin: Api
 ) -> None:
     """After an upgrade every branch stays where it was; the next change is one commit."""
     before = restored.branches()
@@ -215,7 +167,7 @@ def test_nothing_is_published_until_somebody_asks(
 
 
 @pytest.mark.parametrize("restored", PROCESSES, indirect=True)
-def test_the_process_starts_and_serves(restored: Restored) -> None:
+def test_the_process_starts_and_serves(restored: RestoredController) -> None:
     """`migrate` and `serve` work on the old folder, and a runner's token reads the repository."""
     command = [str(MARGRAVE), "controller"]
     config = ["--config", str(restored.home / "margrave.toml")]

@@ -81,6 +81,7 @@ class RestoredSite:
         def looked() -> bool:
             status = self.runner.status()
             last_seen = [datetime.fromisoformat(node["last_seen"]) for node in status["nodes"]]
+            assert status["last_tick"] is not None, "the first tick has not ended"
             ticked = datetime.fromisoformat(status["last_tick"])
             assert status["git"]["state"] not in ("waiting", "stalled"), status["git"]
             return begun < min(last_seen) and max(last_seen) < ticked
