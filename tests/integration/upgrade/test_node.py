@@ -72,10 +72,6 @@ def test_the_first_update_and_its_rollback(node: RestoredNode) -> None:
     _assert_sound(node)
 
 
-@pytest.mark.xfail(
-    reason="tidying deletes the folder of a release whose files a container still mounts",
-    raises=AssertionError,
-)
 def test_an_unchanged_service_keeps_its_container_and_its_files(node: RestoredNode) -> None:
     """The clerk mounts files of the release before the previous one: an update keeps them."""
     before = node.lives()
