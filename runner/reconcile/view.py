@@ -73,7 +73,8 @@ def _standing(placement: Placement, records: Records, now: datetime) -> Standing
     at_work = records.at_work.get((placement.deployment, placement.node))
     looked, changed = records.noted.get(placement.node), records.last_change(placement.key)
     keeps_data = may_keep_data(placement, looked, changed)
-    return replace(standing(placement, at_work, now), keeps_data=keeps_data)
+    last = records.last_operations.get(placement.operation or "", (0, 0))
+    return replace(standing(placement, at_work, now), keeps_data=keeps_data, last=last)
 
 
 class Records:
@@ -87,12 +88,14 @@ class Records:
         quarantine: frozenset[tuple[str, str]],
         noted: Mapping[str, int],
         last_change: Callable[[tuple[str, str, int]], int],
+        last_operations: Mapping[str, tuple[int, int]],
     ) -> None:
         self.placements = placements
         self.at_work = {(one.deployment, one.node): one for one in unfinished}
         self.nodes = nodes
         self.quarantine = quarantine
         self.noted = noted  # by node, the number of the look that was noted last
+        self.last_operations = last_operations  # epoch and number, by operation
         self.last_change = last_change  # the number of a placement's last change of state
 
 
@@ -118,7 +121,6 @@ def standing(one: Placement, at_work: Operation | None, now: datetime) -> Standi
         heal_after=heal_after(one.heals, now),
         busy=at_work is not None,
         leads_to=leads_to(one, at_work),
-        since=one.since,
     )
 
 
