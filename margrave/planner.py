@@ -115,7 +115,7 @@ def _is_leaving(one: Standing) -> bool:
 def _left(mine: Iterable[Standing]) -> tuple[str, ...]:
     """Nodes that a deployment was taken off while its volumes stayed, the last one first."""
     gone = [one for one in mine if one.state is State.DELETED and one.keeps_data]
-    gone.sort(key=lambda one: one.since.timestamp() if one.since else 0.0, reverse=True)
+    gone.sort(key=lambda one: one.last, reverse=True)
     return tuple(one.node for one in gone)
 
 

@@ -61,7 +61,7 @@ class Standing:
     busy: bool = False  # an operation is at work
     leads_to: str | None = None  # the release of a call at work that a newer one may overtake
     keeps_data: bool = False  # it has, or may have, named volumes; of one that is DELETED: still
-    since: datetime | None = None  # when it came to its state
+    last: tuple[int, int] = (0, 0)  # epoch and number of its last operation
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
 from margrave import windows
-from margrave.documents.extensions import Extensions
+from margrave.documents.extensions import stored
 from margrave.documents.site import SitePart
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def closed(
         ours = document.extensions
     else:
         known = standing.extensions if standing and standing.in_git else {}
-        ours = Extensions.model_validate(dict(known))
+        ours = stored(known)
     if ours.priority == "urgent":
         return None
     part = SitePart.model_validate(

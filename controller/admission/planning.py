@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from controller.admission import forecast
 from controller.store.freshness import Moment, NodeStatus
-from margrave.documents.extensions import Extensions
+from margrave.documents.extensions import stored
 from margrave.findings import Finding
 from margrave.lifecycle import Freshness, State
 from margrave.placement import Node, Placed, Wish, place
@@ -189,7 +189,7 @@ def _nodes_of(other: Standing, site: SiteView) -> set[str]:
         return set(other.placements)
     if other.node is not None:
         return {other.node}
-    wanted = Extensions.model_validate(dict(other.extensions)).placement.nodes
+    wanted = stored(other.extensions).placement.nodes
     return set(wanted) if isinstance(wanted, list) else {one.name for one in site.nodes}
 
 

@@ -164,5 +164,12 @@ def with_defaults(written: Mapping[str, Any], defaults: Mapping[str, Any]) -> Ex
     for key, value in written.items():
         below = merged.get(key)
         merged[key] = {**below, **value} if isinstance(below, dict) else value
-    # Both were read before, so whatever is out of bounds has its finding already.
-    return Extensions.model_validate(merged, context={UNBOUNDED: True})
+    return stored(merged)
+
+
+def stored(extensions: Mapping[str, Any]) -> Extensions:
+    """Return the extensions of documents that were checked when they were read.
+
+    One that is out of bounds has its finding already, and must not hinder plans for others.
+    """
+    return Extensions.model_validate(dict(extensions), context={UNBOUNDED: True})

@@ -74,7 +74,7 @@ class Run:
         self._module = errands[0].module
         self._by_host = {host(number): errand for number, errand in enumerate(errands)}
         self._open = {errand.key: errand for errand in errands}
-        # Of all errands: what Ansible says to none of them goes to each.
+        # Of all errands, for what Ansible says to none of them: it goes to each.
         self._mask = Masking(text for errand in errands for text in errand.hidden)
         self._on_outcome = on_outcome
         self._on_line = on_line
@@ -161,7 +161,7 @@ class Run:
         if errand is None:
             return
         # Before anything is read from it: what is shortened may end within a secret.
-        answer = self._mask(res)
+        answer = Masking(errand.hidden)(res)
         status, data = meaning.read(kind, answer)
         if status is not Status.OK and (said := meaning.raw(answer)):
             self._tell(errand.key, said)

@@ -1,4 +1,4 @@
-"""The wanted state of each deployment, and what hides it or forbids to start it. Pure."""
+"""Desired state of each deployment, with the obstacles that are known before planning. Pure."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ SECRETS = "secrets"
 
 
 def of(desired: Desired, release_of: ReleaseOf, stalls: Stalls) -> tuple[Wanted, ...]:
-    """Return what is wanted, each deployment with its release or with what hides it."""
-    return tuple(_wanted(one, desired.commit, release_of, stalls) for one in desired.deployments)
+    """Return every desired deployment with its release, or with the obstacle that hides it."""
+    return tuple(
+        _wanted(document, desired.commit, release_of, stalls) for document in desired.deployments
+    )
 
 
 def _wanted(document: Deployment, commit: str, release_of: ReleaseOf, stalls: Stalls) -> Wanted:

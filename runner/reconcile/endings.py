@@ -72,28 +72,31 @@ def make_way(tx: Transaction, step: Step, operation: Operation) -> None:
 
 
 def resume(tx: Transaction, stalls: Stalls) -> int:
-    """After a start: what was running is to be called again; how many there are."""
-    cut = [one for one in rows.unfinished(tx) if one.state is OperationState.RUNNING]
-    for one in cut:
-        with stalls.guard(one.deployment, one.node), tx.savepoint():
-            waiting = rows.change(tx, one.id, state=OperationState.WAITING, next_try_at=tx.now)
-            placement = placements.get(tx, one.deployment, one.node)
-            if placement.cancelled and one.kind is not Kind.ROLLBACK:
+    """Let the operations that a stop of the runner interrupted be called again; how many."""
+    interrupted = [row for row in rows.unfinished(tx) if row.state is OperationState.RUNNING]
+    for operation in interrupted:
+        deployment, node = operation.deployment, operation.node
+        with stalls.guard(deployment, node), tx.savepoint():
+            due = {"state": OperationState.WAITING, "next_try_at": tx.now}
+            waiting = rows.change(tx, operation.id, **due)
+            placement = placements.get(tx, deployment, node)
+            if placement.cancelled and operation.kind is not Kind.ROLLBACK:
                 cancel(tx, waiting, placement)
-    return len(cut)
+    return len(interrupted)
 
 
 def supersede(
     tx: Transaction, wanted: Mapping[str, str], unknown: Container[str], stalls: Stalls
 ) -> int:
-    """End what waits for its node and leads to a release that is not wanted; how many."""
+    """End operations that wait for their node and lead to an outdated release; how many."""
     ended = 0
-    for one in rows.unfinished(tx):
-        outdated = leads_on(one) and wanted.get(one.deployment) != one.release
-        waits = one.state is OperationState.WAITING and one.deployment not in unknown
+    for operation in rows.unfinished(tx):
+        deployment, node = operation.deployment, operation.node
+        outdated = leads_on(operation) and wanted.get(deployment) != operation.release
+        waits = operation.state is OperationState.WAITING and deployment not in unknown
         if waits and outdated:
-            with stalls.guard(one.deployment, one.node), tx.savepoint():
-                give_way(tx, one)
+            with stalls.guard(deployment, node), tx.savepoint():
+                give_way(tx, operation)
                 ended += 1
     return ended
 

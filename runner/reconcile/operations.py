@@ -16,15 +16,16 @@ from datetime import datetime
 from typing import Final
 
 from margrave.errors import MargraveError
-from margrave.lifecycle import WORKING_STATE, Kind, State
+from margrave.lifecycle import WORKING_STATE, State
 from margrave.planning import Step
-from runner.instruments import OPERATION_SECONDS, OPERATIONS, ROLLBACKS, Instruments
+from runner.instruments import Instruments
 from runner.ports import Call, Executor, Node, Progress, Result
 from runner.reconcile import arguments, endings
 from runner.reconcile.beginning import new_placement, noted, reason_of
 from runner.reconcile.calls import Calls, refused
 from runner.reconcile.due import is_due
 from runner.reconcile.journal import Journal
+from runner.reconcile.measures import count
 from runner.reconcile.settlement import Case, Jitter, Settlement, settle
 from runner.reconcile.stalls import Stalls
 from runner.reconcile.traces import Traces
@@ -46,7 +47,7 @@ _ANSWER_GRACE: Final = 60.0
 # An answer that could not be written down is asked for again after so long: a full disk or a busy
 # database is not helped by asking at once, and the node has kept the answer.
 _AFTER_A_DEFECT: Final = 10.0
-# One whose meaning could not be told is no better understood when it is asked for again at once.
+# An answer that this version cannot interpret is not worth requesting again at once.
 _AFTER_A_STALL: Final = 60.0
 
 
@@ -65,7 +66,7 @@ class Operations:
         stalls: Stalls | None = None,
     ) -> None:
         self.stalls = stalls or Stalls()
-        self.unsettled = Stalls()  # whose results could not be made a state, until one can
+        self.unsettled = Stalls()  # placements with a result that could not be settled
         self._store = store
         self._executor = executor
         self._calls = calls
@@ -112,10 +113,10 @@ class Operations:
         with self._store.write() as tx:
             epoch = site.identity_of(tx).epoch
             due: list[Operation] = []
-            for one in rows.unfinished(tx):
-                with self.stalls.guard(one.deployment, one.node), tx.savepoint():
-                    if one.node in nodes and self._is_due(one, tx.now, awake, back):
-                        due.append(_again(tx, one, epoch))
+            for operation in rows.unfinished(tx):
+                with self.stalls.guard(operation.deployment, operation.node), tx.savepoint():
+                    if operation.node in nodes and self._is_due(operation, tx.now, awake, back):
+                        due.append(_again(tx, operation, epoch))
         self._send(due, nodes)
         return len(due)
 
@@ -188,18 +189,8 @@ class Operations:
             self.unsettled.discard(*place)
             if settlement.to is not None:
                 self._journal.close(operation.id)
-                self._count(case, settlement)
+                count(self._instruments, case, settlement)
         return bool(written)
-
-    def _count(self, case: Case, settlement: Settlement) -> None:
-        one, error = case.operation, settlement.operation.get("error") or {}
-        result, cls = str(settlement.operation["state"]), str(error.get("class") or "")
-        self._instruments.count(OPERATIONS, one.kind, result, cls)
-        seconds = max(0.0, (case.now - one.started_at).total_seconds())
-        self._instruments.observe(OPERATION_SECONDS, seconds, one.kind)
-        if one.kind is Kind.ROLLBACK and result == OperationState.SUCCEEDED:
-            why = (case.placement.error or {}).get("class") or "cancelled"
-            self._instruments.count(ROLLBACKS, str(why))
 
     def _begin(self, tx: Transaction, step: Step) -> Operation:
         placement = self._placement(tx, step)
@@ -244,7 +235,7 @@ class Operations:
             return
         with self._store.read() as tx:
             runner = site.identity_of(tx).runner
-        made = (self._made(one, nodes[one.node], runner) for one in begun)
+        made = (self._made(operation, nodes, runner) for operation in begun)
         calls = [call for call in made if call is not None]
         if calls:
             now = self._store.monotonic()
@@ -252,10 +243,10 @@ class Operations:
                 self._patience[call.operation] = now + call.deadline + _ANSWER_GRACE
             self._executor.start(calls, self._progress, self.finish)
 
-    def _made(self, one: Operation, node: Node, runner: str) -> Call | None:
-        """The call as it goes out; one that cannot be made ends, and holds no other."""
+    def _made(self, one: Operation, nodes: Mapping[str, Node], runner: str) -> Call | None:
+        """Return the call as it goes out; one that cannot be made ends, and holds no other."""
         try:
-            return self._calls.call(one, node, runner)
+            return self._calls.call(one, nodes[one.node], runner)
         except MargraveError as error:
             self.finish(refused(one, error, self._store.clock()))
         except Exception as error:  # noqa: BLE001 - told; a defect holds no other call

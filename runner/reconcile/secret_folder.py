@@ -1,9 +1,9 @@
-"""The site's folder of secrets, one file each: what is in it, and what cannot be told now.
+"""Folder of a site's secrets, one file each.
 
-A secret that cannot be read for a moment must never look like one that was changed or removed: an
-update, a rollback and a quarantine would follow. So a secret is missing only where the folder can
-be listed, holds other files, and has no file of that name. A folder that is not there, or has
-nothing in it, is a mount that is away.
+A secret that cannot be read for a moment must never look like one that was changed or removed,
+because an update, a rollback and a quarantine would follow. So a secret is missing only if the
+folder can be listed, contains other files, and has no file of that name. A folder that is absent or
+empty is a missing mount.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from margrave.errors import MargraveError, SecretsUnread
 
 
 class SecretFolder:
-    """Reads secrets, and remembers in the state folder which names it had read from here."""
+    """Reads secrets, and stores the names (not the values) that it has read from this folder."""
 
     def __init__(self, folder: Path, noted: Path) -> None:
         self._folder = folder
@@ -29,10 +29,9 @@ class SecretFolder:
         return str(self._folder)
 
     def value(self, name: str, *, elsewhere: Callable[[], bool]) -> str | None:
-        """Return the secret, or None where it has no file; raise SecretsUnread where that cannot be
-        told.
+        """Return the secret, or None if it has no file; raise SecretsUnread if that is unknown now.
 
-        `elsewhere` is whether the site has a secret of this name in another place.
+        `elsewhere` returns whether the site has a secret of this name in another place.
         """
         path = self._folder / name
         try:
@@ -49,14 +48,14 @@ class SecretFolder:
 
     def _check_absence(self, name: str, *, elsewhere: Callable[[], bool]) -> None:
         try:
-            found = {path.name for path in self._folder.iterdir()}
+            files = {path.name for path in self._folder.iterdir()}
         except OSError as error:
             raise self._unread(name, error) from error
-        if name in found:
+        if name in files:
             message = f"secret {name} cannot be read now: its file is a link to nowhere"
             raise SecretsUnread(message, f"look at {self._folder / name}")
-        # Other secrets are there, so the folder is the one that is meant.
-        if found or (name not in self._known() and elsewhere()):
+        # The folder contains other secrets, so it is mounted.
+        if files or (name not in self._known() and elsewhere()):
             return
         raise SecretsUnread(
             f"secret {name} cannot be read now: {self._folder} is empty",

@@ -1,4 +1,4 @@
-"""Placements that cannot go on by themselves: what failed for one of them holds no other."""
+"""Stalled placements: a failure of one placement is kept with it and does not stop the others."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ class Stalls:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._reasons: dict[Key, str] = {}
-        self._before: dict[Key, str] = {}  # what was logged in the turn before
+        self._before: dict[Key, str] = {}  # logged in the tick before
 
     def begin(self) -> None:
-        """Begin a turn: what does not fail again in it is stalled no longer."""
+        """Begin a tick: a placement that does not fail again in it is no longer stalled."""
         with self._lock:
             self._before, self._reasons = self._reasons, {}
 
     @contextmanager
     def guard(self, deployment: str, node: str = "") -> Iterator[None]:
-        """Go on behind the block when it fails, and keep the reason.
+        """Suppress a failure of the block, and keep the reason.
 
-        A disk that is full or a database that is busy is no trouble of one placement: it is raised.
+        A full disk or a busy database concerns the whole runner, so those errors are raised.
         """
         try:
             yield
@@ -44,7 +44,7 @@ class Stalls:
             self.add(deployment, node, error)
 
     def add(self, deployment: str, node: str, error: Exception) -> None:
-        """Keep the reason, and log it unless that was done in the turn before."""
+        """Keep the reason, and log it unless it was logged in the tick before."""
         key, reason = (deployment, node), reason_of(error)
         with self._lock:
             known = reason in (self._before.get(key), self._reasons.get(key))
@@ -66,9 +66,9 @@ class Stalls:
 
 
 def reason_of(error: Exception) -> str:
-    """Return why a placement is stalled, for a status.
+    """Return the reason of a stall for the status.
 
-    The text of an error that nobody foresaw may hold anything, a secret's value too.
+    The text of an unexpected error may contain anything, including a secret, so it is left out.
     """
     if isinstance(error, MargraveError):
         return str(error)

@@ -186,13 +186,17 @@ STEPS: Final[Sequence[StepOfTick]] = (fetch, unlock, observe, plan, execute, pre
 def _view(tick: Tick, desired: Desired) -> SiteView:
     parts = tick.parts
     with parts.store.read() as tx:
+        standing = placements.newest(tx)
+        # Where volumes were left, the order of the deletes tells which node had them last.
+        left = [one.operation for one in standing if one.state is State.DELETED and one.keeps_data]
         records = view.Records(
-            placements.newest(tx),
+            standing,
             operations.unfinished(tx),
             tuple(tick.nodes.values()),
             placements.quarantined(tx),
             parts.observer.noted,
             parts.store.order.last_change,
+            operations.numbers(tx, left),
         )
         held, now = site.site_state(tx), tx.now
     return view.site_view(

@@ -45,22 +45,22 @@ def site_view(
 ) -> SiteView:
     """Return the site at this moment.
 
-    A deployment of which a record cannot be read is left out as a whole: with a placement missing
-    it would be installed anew, and without its document it would be taken off.
+    A deployment with an unreadable record is left out as a whole: if only the placement were
+    missing it would be installed again, and if only the document were it would be removed.
     """
     seen: list[Standing] = []
     unread: set[str] = set()
-    for one in records.placements:
+    for placement in records.placements:
         try:
-            seen.append(_standing(one, records, now))
+            seen.append(_standing(placement, records, now))
         except Exception as error:  # noqa: BLE001 - reported; a defect holds no other placement
-            stalls.add(one.deployment, one.node, error)
-            unread.add(one.deployment)
+            stalls.add(placement.deployment, placement.node, error)
+            unread.add(placement.deployment)
     return SiteView(
         site=site,
         now=now,
-        wanted=tuple(one for one in wanted if one.document.id not in unread),
-        standing=tuple(one for one in seen if one.deployment not in unread),
+        wanted=tuple(entry for entry in wanted if entry.document.id not in unread),
+        standing=tuple(entry for entry in seen if entry.deployment not in unread),
         nodes=tuple(_nodes(records, document, is_active)),
         document=document,
         quarantine=records.quarantine,
@@ -69,10 +69,12 @@ def site_view(
     )
 
 
-def _standing(one: Placement, records: Records, now: datetime) -> Standing:
-    at_work = records.at_work.get((one.deployment, one.node))
-    keeps_data = may_keep_data(one, records.noted.get(one.node), records.last_change(one.key))
-    return replace(standing(one, at_work, now), keeps_data=keeps_data)
+def _standing(placement: Placement, records: Records, now: datetime) -> Standing:
+    at_work = records.at_work.get((placement.deployment, placement.node))
+    looked, changed = records.noted.get(placement.node), records.last_change(placement.key)
+    keeps_data = may_keep_data(placement, looked, changed)
+    last = records.last_operations.get(placement.operation or "", (0, 0))
+    return replace(standing(placement, at_work, now), keeps_data=keeps_data, last=last)
 
 
 class Records:
@@ -86,12 +88,14 @@ class Records:
         quarantine: frozenset[tuple[str, str]],
         noted: Mapping[str, int],
         last_change: Callable[[tuple[str, str, int]], int],
+        last_operations: Mapping[str, tuple[int, int]],
     ) -> None:
         self.placements = placements
         self.at_work = {(one.deployment, one.node): one for one in unfinished}
         self.nodes = nodes
         self.quarantine = quarantine
         self.noted = noted  # by node, the number of the look that was noted last
+        self.last_operations = last_operations  # epoch and number, by operation
         self.last_change = last_change  # the number of a placement's last change of state
 
 
@@ -117,7 +121,6 @@ def standing(one: Placement, at_work: Operation | None, now: datetime) -> Standi
         heal_after=heal_after(one.heals, now),
         busy=at_work is not None,
         leads_to=leads_to(one, at_work),
-        since=one.since,
     )
 
 

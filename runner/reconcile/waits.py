@@ -1,4 +1,4 @@
-"""What placements wait for, as steps tell it and as it is written. Pure."""
+"""Waiting reasons of placements: from the steps of a plan to the stored form. Pure."""
 
 from __future__ import annotations
 
@@ -18,28 +18,31 @@ def resting(
     steps: Sequence[Step],
 ) -> list[Placement]:
     """Return the placements that wait for nothing any more."""
-    stepped = {(one.deployment, one.node) for one in steps}
+    stepped = {(step.deployment, step.node) for step in steps}
     return [
-        one
-        for key, one in standing.items()
-        if one.waiting and key not in busy and key not in stepped and one.state not in WORKING
+        placement
+        for key, placement in standing.items()
+        if placement.waiting
+        and key not in busy
+        and key not in stepped
+        and placement.state not in WORKING
     ]
 
 
 def waiting_of(step: Step) -> dict[str, str | None] | None:
-    """Return what a step waits for as a placement keeps it."""
+    """Return the waiting reason of a step in the form that a placement stores."""
     if step.waiting is None:
         return None
     until: datetime | None = step.waiting.until
     return {"for": step.waiting.reason, "until": moment(until), "detail": step.waiting.detail}
 
 
-def differs(one: Placement | None, step: Step) -> bool:
+def differs(placement: Placement | None, step: Step) -> bool:
     """Return whether a step that is not due changes anything of its placement."""
-    if one is None or one.state is State.DELETED:
+    if placement is None or placement.state is State.DELETED:
         return step.new_placement
-    outcome = step.outcome or one.outcome
-    return (one.outcome, one.waiting) != (outcome, waiting_of(step))
+    outcome = step.outcome or placement.outcome
+    return (placement.outcome, placement.waiting) != (outcome, waiting_of(step))
 
 
 def with_stalled(
@@ -48,11 +51,11 @@ def with_stalled(
     """Return the steps, those of stalled placements replaced by their reason."""
     stalled = {
         key: _stalled(key, reason)
-        for key, one in standing.items()
-        if one.state is not State.DELETED
+        for key, placement in standing.items()
+        if placement.state is not State.DELETED
         and (reason := reasons.get(key) or reasons.get((key[0], "")))
     }
-    others = [one for one in steps if (one.deployment, one.node) not in stalled]
+    others = [step for step in steps if (step.deployment, step.node) not in stalled]
     return [*others, *stalled.values()]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -20,6 +21,15 @@ def add(tx: Transaction, operation: Operation) -> None:
     """Begin an operation, and report it."""
     tx.connection.execute(operations.insert().values(**columns(operation)))
     outbox.append(tx, "operation", operation_resource(operation))
+
+
+def numbers(tx: Transaction, identifiers: Iterable[str | None]) -> dict[str, tuple[int, int]]:
+    """Return epoch and number of these operations, by id; those that were dropped are left out."""
+    wanted = [identifier for identifier in identifiers if identifier]
+    if not wanted:
+        return {}
+    query = select(*operations.c["id", "epoch", "seq"]).where(operations.c.id.in_(wanted))
+    return {row.id: (row.epoch, row.seq) for row in tx.connection.execute(query)}
 
 
 def find(tx: Transaction, identifier: str | None) -> Operation | None:

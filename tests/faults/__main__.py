@@ -15,7 +15,12 @@ from tests.faults.ground import Ground
 from tests.faults.lives import Verdict, lead
 
 NODES = {Engine.PODMAN: "harbor-1", Engine.DOCKER: "yard-1"}
-WHICH = {"some": matrix.some, "rotated": matrix.rotated, "every": matrix.every}
+WHICH = {
+    "some": matrix.some,
+    "rotated": matrix.rotated,
+    "every": matrix.every,
+    "clock": matrix.clock,
+}
 
 
 def main() -> int:
@@ -33,7 +38,8 @@ def main() -> int:
     lives = [one for one in WHICH[asked.which]() if any(asked.only in str(case) for case in one)]
     verdicts: list[Verdict] = []
     with tempfile.TemporaryDirectory(prefix="margrave-faults-") as base:
-        ground = Ground(lab, node, Path(base), asked.engine)
+        clocked = asked.which == "clock"
+        ground = Ground(lab, node, Path(base), asked.engine, clocked=clocked)
         ground.open()
         try:
             for life in lives[part - 1 :: parts]:
@@ -57,7 +63,7 @@ def say(text: str) -> None:
 
 def _row(one: Verdict) -> str:
     said = "right" if not one.findings else "; ".join(one.findings)
-    return f"{one.case.deed:15} {one.case.step:10} {one.case.fault:9} {one.seconds:6.1f} s  {said}"
+    return f"{one.case.deed:15} {one.case.step:10} {one.case.fault:11} {one.seconds:6.1f} s  {said}"
 
 
 def _told(one: Verdict) -> dict[str, object]:

@@ -89,6 +89,23 @@ def _slow_link(ground: Ground) -> None:
     ground.undo_later = lambda: ground.lab.heal(ground.node)
 
 
+def _set_clock(seconds: int) -> Callable[[Ground], None]:
+    """The module works on while the clock is off; it is set right again after the end."""
+
+    def strike(ground: Ground) -> None:
+        ground.set_clock(seconds)
+        ground.undo_later = lambda: ground.set_clock(0)
+        ground.stops.go()
+
+    return strike
+
+
+HOUR = 3600
+CLOCK: Mapping[str, Fault] = {
+    "6 h back": Fault("the runner's clock is set back", "halt", _set_clock(-6 * HOUR)),
+    "6 h ahead": Fault("the runner's clock is set ahead", "halt", _set_clock(6 * HOUR)),
+    "a day ahead": Fault("the same, by a day", "halt", _set_clock(24 * HOUR)),
+}
 FAULTS: Mapping[str, Fault] = {
     "module": Fault("kill -9 of the module on the node", "kill", _nothing),
     "ansible": Fault("kill -9 of ansible-playbook", "halt", _kill_ansible),
@@ -102,4 +119,5 @@ FAULTS: Mapping[str, Fault] = {
     "disk": Fault("the disk is full", "halt", _fill_disk, told=("disk",)),
     "registry": Fault("the registry falls silent", "halt", _cut_registry, told=("registry",)),
     "slow": Fault("a megabit with losses", "halt", _slow_link),
+    **CLOCK,
 }

@@ -10,6 +10,7 @@ from pathlib import Path
 from lab import Engine, Lab
 from tests.faults import on_node
 from tests.faults.stops import Stops
+from tests.support.faked_clock import FakedClock
 from tests.support.repository import Repository, storefront_component
 from tests.support.runner_process import RunnerProcess
 from tests.support.shop import clean
@@ -22,7 +23,15 @@ VERSIONS = ("1.0.0", "1.1.0", "1.2.0")
 class Ground:
     """One node and all that works on it."""
 
-    def __init__(self, lab: Lab, node: str, base: Path, engine: Engine = Engine.PODMAN) -> None:
+    def __init__(
+        self,
+        lab: Lab,
+        node: str,
+        base: Path,
+        engine: Engine = Engine.PODMAN,
+        *,
+        clocked: bool = False,
+    ) -> None:
         self.lab = lab
         self.node = node
         self.engine = engine
@@ -32,7 +41,9 @@ class Ground:
             version: storefront_component(self.repository.tree, version) for version in VERSIONS
         }
         self.repository.push()
-        self.runner = RunnerProcess(base / "runner", str(self.repository.bare), SITE)
+        self.clock = FakedClock(base) if clocked else None
+        remote = str(self.repository.bare)
+        self.runner = RunnerProcess(base / "runner", remote, SITE, clock=self.clock)
         self.deployment = ""
         self.seen = 0  # transitions of this deployment that were there before
         self.undo_later: Callable[[], None] = _nothing
@@ -75,6 +86,11 @@ class Ground:
             )
         self.repository.push()
         self.runner.hint()
+
+    def set_clock(self, seconds: int) -> None:
+        """Set the runner's wall clock, so far from the real one."""
+        assert self.clock is not None, "these faults need a runner under a clock that can be set"
+        self.clock.set(seconds)
 
     def begin(self) -> None:
         """From here on `told` is about what comes."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import zip_longest
 
+from tests.faults.deeds import CLOCK
 from tests.faults.lives import Case
 from tests.faults.steps import STEPS, Deed
 
@@ -63,6 +64,26 @@ def some() -> list[Life]:
             Case(Deed.FAILING, "up again", "ansible"),
             Case(Deed.ROLLBACK, "commit", "both"),
             Case(Deed.DELETE, "down", "ssh"),
+        ]
+    )
+
+
+def clock() -> list[Life]:
+    """Each step of the runner's wall clock at each step of each operation."""
+    return lives(
+        [Case(deed, step, fault) for fault in CLOCK for deed in Deed for step in STEPS[deed]]
+    )
+
+
+def some_clock() -> list[Life]:
+    """What is tried with every change: one life, the clock set in each of its operations."""
+    return lives(
+        [
+            Case(Deed.INSTALL, "up", "6 h back"),
+            Case(Deed.UPDATE, "commit", "a day ahead"),
+            Case(Deed.FAILING, "go back", "6 h back"),
+            Case(Deed.ROLLBACK, "begin", "6 h ahead"),
+            Case(Deed.DELETE, "forget", "6 h back"),
         ]
     )
 

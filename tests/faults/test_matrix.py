@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -25,6 +26,15 @@ def ground(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Groun
     made.close()
 
 
+@pytest.fixture
+def clocked(lab: Lab, tmp_path: Path) -> Iterator[Ground]:
+    """One node, and a runner whose wall clock can be set."""
+    made = Ground(lab, NODE, tmp_path, clocked=True)
+    made.open()
+    yield made
+    made.close()
+
+
 def _name(life: matrix.Life) -> str:
     return ", ".join(str(case) for case in life)
 
@@ -33,6 +43,12 @@ def _name(life: matrix.Life) -> str:
 def test_a_life_with_a_fault_in_each_operation(ground: Ground, life: matrix.Life) -> None:
     """Install, update, a release that fails, delete: each is struck once and ends as it should."""
     assert [str(one) for one in lead(ground, life) if one.findings] == []
+
+
+@pytest.mark.parametrize("life", matrix.some_clock(), ids=_name)
+def test_a_life_with_the_clock_set_in_each_operation(clocked: Ground, life: matrix.Life) -> None:
+    """Six hours back, six ahead, a day ahead, and right again: each ends as without."""
+    assert [str(one) for one in lead(clocked, life) if one.findings] == []
 
 
 @pytest.mark.full

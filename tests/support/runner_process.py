@@ -17,6 +17,7 @@ import httpx
 
 from runner.execute import processes
 from runner.socket_client import ask
+from tests.support.faked_clock import FakedClock
 from tests.support.waiting import eventually
 
 COMMAND = Path(sys.executable).parent / "margrave"
@@ -34,10 +35,12 @@ class RunnerProcess:
         git: str = "",
         more: str = "",
         drift: str = "600s",
+        clock: FakedClock | None = None,
     ) -> None:
         base.mkdir(parents=True, exist_ok=True)
         self.base = base
         self.site = site
+        self.clock = clock
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.config = base / "margrave.toml"
@@ -50,9 +53,11 @@ class RunnerProcess:
 
     def start(self) -> None:
         """Start it and return when it is ready."""
+        words = [str(COMMAND), "runner", "serve", "--config", str(self.config)]
         with (self.base / "log").open("ab") as log:
             self.process = subprocess.Popen(
-                [str(COMMAND), "runner", "serve", "--config", str(self.config)],
+                self.clock.command(*words) if self.clock else words,
+                env=self.clock.environment if self.clock else None,
                 stderr=log,
                 # Killed alone, as by the kernel: nothing of its group goes with it.
                 start_new_session=True,

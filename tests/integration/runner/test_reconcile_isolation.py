@@ -1,4 +1,4 @@
-"""What is wrong with one placement holds no other one at the site; nodes are only pretended."""
+"""A defect of one placement does not stop the others at the site; nodes are only pretended."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ def want(world: World, version: str, **ours: Any) -> None:
 
 
 def placed(world: World, deployment: str) -> dict[str, Placement]:
-    """The newest placements of a deployment, by node."""
+    """Return the newest placements of a deployment by node."""
     with world.runner.ground.store.read() as tx:
         return {one.node: one for one in placements.newest(tx) if one.deployment == deployment}
 
 
 def reasons(world: World, deployment: str = STOREFRONT) -> set[tuple[str, str]]:
-    """What the placements of a deployment wait for, and why."""
+    """Return the waiting reasons of a deployment's placements."""
     found = [one.waiting for one in placed(world, deployment).values()]
     return {(one["for"], one["detail"]) for one in found if one}
 
 
 def well(world: World, deployment: str) -> bool:
-    """Whether both of its placements run what is wanted and wait for nothing."""
+    """Return whether both of its placements are in sync and wait for nothing."""
     found = placed(world, deployment).values()
     return len(found) == 2 and all(
         (one.state, one.outcome, one.waiting) == (State.INSTALLED, Outcome.SUCCEEDED, None)

@@ -42,7 +42,7 @@ def stricter(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
             raise DocumentError([Finding("/spec/old", "is no known key", "leave it", file=path)])
         return read_deployment(text, path)
 
-    monkeypatch.setattr("runner.source.subtree.read_deployment", read)
+    monkeypatch.setattr("runner.source.subtree.read_out_of_bounds", read)
     return monkeypatch
 
 

@@ -56,7 +56,7 @@ def greetings(world: World) -> list[str]:
 
 
 def told(world: World) -> set[tuple[Any, ...]]:
-    """How the placements of the deployment stand, and what they wait for."""
+    """Return state, outcome, version and waiting reason of the deployment's placements."""
     with world.runner.ground.store.read() as tx:
         found = [one for one in placements.newest(tx) if one.deployment == STOREFRONT]
     return {(one.state, one.outcome, one.version, (one.waiting or {}).get("for")) for one in found}

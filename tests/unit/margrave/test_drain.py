@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -27,9 +26,9 @@ def stands(node: str, **changes: Any) -> Standing:
     return replace(well, **changes)
 
 
-def left(node: str, since: datetime = NOW) -> Standing:
+def left(node: str, number: int = 9) -> Standing:
     """The same after its delete: its volume is still there."""
-    gone = {"state": State.DELETED, "release": None, "since": since}
+    gone = {"state": State.DELETED, "release": None, "last": (1, number)}
     return stands(node, **gone)
 
 
@@ -69,7 +68,7 @@ def test_it_waits_for_the_node_with_its_data_to_answer() -> None:
 
 def test_of_two_nodes_with_data_the_last_one_counts() -> None:
     """What was left there long ago is older than what it wrote since."""
-    older = left("n2", NOW - timedelta(days=9))
+    older = left("n2", 8)
     assert steps(older, left("n1"), fleet=fleet()) == [("n1", Kind.INSTALL)]
     assert steps(older, left("n1"), fleet=fleet("n1")) == []
     assert steps(older, stands("n1"), fleet=fleet("n1")) == [("n1", Kind.DELETE)]

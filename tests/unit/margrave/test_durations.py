@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from margrave import durations
 from margrave.documents._reading import BOUNDS
 from margrave.documents.deployment import read_deployment, read_out_of_bounds, render
+from margrave.documents.extensions import stored
 from margrave.documents.site import read_site
 from margrave.errors import DocumentError, Refused
 from tests.unit.margrave.making import raw_deployment
@@ -93,3 +94,8 @@ def test_no_duration_is_longer_than_ten_years() -> None:
     assert durations.seconds("87600h") == durations.LONGEST
     with pytest.raises(Refused, match="longer than ten years"):
         durations.seconds("87601h")
+
+
+def test_extensions_that_are_stored_are_read_whatever_their_bounds() -> None:
+    """Plans for other deployments need them, and the document has its finding already."""
+    assert stored({"health": {"timeout": "99999999h"}}).health.timeout == "99999999h"

@@ -1,4 +1,4 @@
-"""The folder of secrets: what it holds, what it lacks, and what cannot be told now."""
+"""Folder of secrets: present, missing and temporarily unreadable secrets are told apart."""
 
 from __future__ import annotations
 

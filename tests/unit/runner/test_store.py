@@ -11,8 +11,9 @@ from alembic.migration import MigrationContext
 
 from margrave.errors import Conflict
 from margrave.lifecycle import Outcome, State
-from runner.ports import Node, NodeStatus, Sign
+from runner.ports import Beacon, Node, NodeStatus, Sign
 from runner.store import Store, desired, outbox, placements, site, transitions
+from runner.store.beacons import Beacons
 from runner.store.engine import newest
 from runner.store.nodes import Nodes
 from runner.store.schema import metadata
@@ -166,3 +167,24 @@ def test_the_last_subtree_is_kept(store: Store) -> None:
         desired.save(tx, Snapshot("c2", "t2", {"a": "2"}))
         desired.save(tx, Snapshot("c3", "t2", {"a": "is not written"}))
         assert desired.load(tx) == Snapshot("c3", "t2", {"a": "2"})
+
+
+@pytest.mark.parametrize(
+    ("seen", "heard", "found"),
+    [
+        (timedelta(minutes=-2), timedelta(minutes=-1), timedelta(minutes=-1)),
+        (timedelta(minutes=-1), timedelta(minutes=-2), timedelta(minutes=-1)),
+        (timedelta(days=1), timedelta(minutes=-1), timedelta(minutes=-1)),
+        (timedelta(days=1), timedelta(days=1), timedelta()),
+    ],
+)
+def test_a_sign_of_life_from_the_future_is_not_kept(
+    store: Store, seen: timedelta, heard: timedelta, found: timedelta
+) -> None:
+    """It was noted while the clock was wrong; the next sign takes its place."""
+    nodes, kept = Nodes(store), Beacons(store)
+    nodes.save(Node("n", "192.0.2.1", last_seen=NOW + seen))
+    beacon = Beacon("n", "00" * 32, heard_at=NOW + heard)
+    kept.save(beacon)
+    kept.heard([(beacon, [])])
+    assert nodes.get("n").last_seen == NOW + found

@@ -70,19 +70,22 @@ AWKWARD = [
 
 
 def test_secrets_are_masked_wherever_an_answer_repeats_them() -> None:
-    """In texts, keys, lists and mappings, as they are or quoted; what else was said stays."""
+    """In texts, keys, lists and mappings, as they are or quoted; other words and the names of the
+    protocol stay."""
     said = {
         "error": {"message": f"values.db: {SECRET} is no number", "code": "chart"},
         "lines": [f"got {json.dumps(SECRET)}", 7, None, "longer-secret and longer"],
         "longer-secret": True,
+        "state": "state is known",
     }
 
-    found = Masking(("abc", SECRET, "longer-secret"))(said)
+    found = Masking(("abc", SECRET, "longer-secret", "state"))(said)
 
     assert found == {
         "error": {"message": "values.db: [redacted] is no number", "code": "chart"},
         "lines": ['got "[redacted]"', 7, None, "[redacted] and longer"],
         "[redacted]": True,
+        "state": "[redacted] is known",
     }
     assert Masking(())(said) is said
     assert Masking(("abc",))("abcabc") == "abcabc"

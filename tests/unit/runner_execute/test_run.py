@@ -173,3 +173,15 @@ def test_the_end_of_ansibles_output_holds_no_end_of_a_secret(heard, tmp_path) ->
     message = heard.outcomes["a"].message
     assert "it was [redacted] yyy" in message
     assert "sss" not in message
+
+
+def test_the_answer_of_one_errand_is_not_masked_with_the_secrets_of_another(
+    heard, tmp_path
+) -> None:
+    """A secret may be a word that another deployment needs."""
+    errands = [Errand("a", NODE, "m", {}, 60, hidden=("web-1",)), Errand("b", NODE, "m", {}, 60)]
+    run = Run(RunFolder(tmp_path / "run"), errands, heard.take, heard.line)
+    run._event(event("runner_on_ok", 0, name="web-1"))
+    run._event(event("runner_on_ok", 1, name="web-1"))
+    names = {key: outcome.data["name"] for key, outcome in heard.outcomes.items()}
+    assert names == {"a": "[redacted]", "b": "web-1"}
