@@ -87,5 +87,5 @@ json.dump(settings, open(path, "w"))
 """
 # Podman's API runs as long as somebody listens to its events, as the beacon does. After SIGHUP
 # podman 5.4 loses the path of its volumes, so it is started anew.
-READ_AGAIN = "systemctl try-restart podman.service"
+READ_AGAIN = "systemctl try-restart podman.service 2>/dev/null || true"
 SETTINGS = "/etc/containers/registries.conf.d/private.conf"
