@@ -69,7 +69,8 @@ class PrivateRegistry:
         """End it, and take what the node was told back."""
         if shop.engine == "docker":
             shop.ssh(f"python3 -c '{TRUSTED}' drop {self.address} && systemctl reload docker")
-        shop.ssh(f"rm -f {SETTINGS}; {READ_AGAIN}")
+        else:
+            shop.ssh(f"rm -f {SETTINGS}; {READ_AGAIN}")
         if self.process is not None:
             self.process.terminate()
             self.process.wait(timeout=20)
@@ -84,6 +85,7 @@ known = [one for one in settings.get("insecure-registries", []) if one != addres
 settings["insecure-registries"] = known + [address] * (word == "add")
 json.dump(settings, open(path, "w"))
 """
-# Podman's API runs as long as somebody listens to its events, as the beacon does.
-READ_AGAIN = "systemctl kill --signal=HUP podman.service 2>/dev/null || true"
+# Podman's API runs as long as somebody listens to its events, as the beacon does. After SIGHUP
+# podman 5.4 loses the path of its volumes, so it is started anew.
+READ_AGAIN = "systemctl try-restart podman.service 2>/dev/null || true"
 SETTINGS = "/etc/containers/registries.conf.d/private.conf"

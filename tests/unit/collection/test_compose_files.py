@@ -6,10 +6,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.margrave.edge.plugins.module_utils import _compose_files
-from ansible_collections.margrave.edge.plugins.module_utils._compose import (
-    env_file,
-    read_env_file,
-)
+from ansible_collections.margrave.edge.plugins.module_utils._compose import env_file
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
 
 SERVICES = "services: {web: {image: web}}\n"
@@ -110,4 +107,4 @@ def test_names_of_variables_are_read_back(tmp_path: Path) -> None:
     path = tmp_path / "shop.env"
     path.write_bytes(env_file({"A": VALUE, "_D9": ""}))
 
-    assert read_env_file(str(path)) == {"A": VALUE, "_D9": ""}
+    assert _compose_files.read_env_file(str(path)) == {"A": VALUE, "_D9": ""}

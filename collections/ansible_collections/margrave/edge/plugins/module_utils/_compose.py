@@ -53,7 +53,6 @@ LOCAL_ONLY = {
 VARIABLES = "x-margrave-variables"
 # Compose reads these names itself, so a parameter must not carry them.
 RESERVED = re.compile(r"(COMPOSE|DOCKER)_.*")
-ENV_LINE = re.compile(r'^([A-Za-z_][A-Za-z0-9_]*)="((?:[^"\\]|\\.)*)"\n', re.MULTILINE | re.DOTALL)
 
 
 @record
@@ -73,7 +72,7 @@ class Compose:
         """
         _compose_files.refuse_overrides(folder)
         model = self._config(project, folder, env_file)
-        self._warn(folder, read_env_file(env_file))
+        self._warn(folder, _compose_files.read_env_file(env_file))
         if any(not path.startswith(folder + "/") for path in _model.host_paths(model)):
             # Handed over, the folder has another place: `../x` would be taken from there.
             literal = self._config(project, folder, env_file, "--no-path-resolution")
@@ -272,13 +271,3 @@ def env_file(variables: Mapping[str, str]) -> bytes:
         literal = value.replace("\\", "\\\\").replace('"', '\\"').replace("$", "\\$")
         lines.append(f'{name}="{literal}"\n')
     return "".join(lines).encode()
-
-
-def read_env_file(path: str) -> dict[str, str]:
-    """Return the variables of a file that `env_file` wrote; none where there is no such file."""
-    try:
-        with open(path, encoding="utf-8", newline="") as file:
-            lines = ENV_LINE.findall(file.read())
-    except FileNotFoundError:
-        return {}
-    return {name: re.sub(r"\\(.)", r"\1", value, flags=re.DOTALL) for name, value in lines}

@@ -21,6 +21,8 @@ OVERRIDE_FILES = (
 )
 OTHER_NAMES = ("compose.yml", "docker-compose.yaml", "docker-compose.yml")
 UNDEFINED = re.compile(r'The \\?"([^"\\]+)\\?" variable is not set')
+# A line as `_compose.env_file` writes it.
+ENV_LINE = re.compile(r'^([A-Za-z_][A-Za-z0-9_]*)="((?:[^"\\]|\\.)*)"\n', re.MULTILINE | re.DOTALL)
 # Larger files hold data: nobody writes a variable's name there.
 LARGEST = 1024 * 1024
 
@@ -71,6 +73,16 @@ def unused_variables(folder: str, names: Iterable[str]) -> list[str]:
         f" {', '.join(sorted(unseen))} (look for a typing error, or leave them out)"
     )
     return [warning]
+
+
+def read_env_file(path: str) -> dict[str, str]:
+    """Return the variables of a file that `_compose.env_file` wrote, none where it is missing."""
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            lines = ENV_LINE.findall(file.read())
+    except FileNotFoundError:
+        return {}
+    return {name: re.sub(r"\\(.)", r"\1", value, flags=re.DOTALL) for name, value in lines}
 
 
 def _unmentioned(folder: str, names: Iterable[str]) -> list[str]:

@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from ansible_collections.margrave.edge.plugins.module_utils import _masking, _release, _values
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call
-from ansible_collections.margrave.edge.plugins.module_utils._compose import read_env_file
+from ansible_collections.margrave.edge.plugins.module_utils._compose_files import read_env_file
 from ansible_collections.margrave.edge.plugins.module_utils._digests import sha256
 from ansible_collections.margrave.edge.plugins.module_utils._files import read_json
 from ansible_collections.margrave.edge.plugins.module_utils._record import record
