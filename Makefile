@@ -59,7 +59,7 @@ POSTGRESQL := tests/functional/controller tests/functional/postgres tests/functi
 define WHOLE
 $(COVERAGE)
 $(ROOT) $(BIN)/python -m pytest -q -m "not full" -n 2 --dist loadfile --ignore tests/unit/collection tests/unit tests/functional
-$(ROOT) $(BIN)/python -m pytest -v -m "not full" -n 2 --dist loadfile tests/integration tests/faults tests/escape
+$(ROOT) $(BIN)/python -m pytest -v -m "not full" -n 2 --dist loadfile tests/integration tests/faults tests/escape tests/equivalence
 endef
 
 test-full: $(STAMP) ## what takes longer too: faults, scenarios, endurance

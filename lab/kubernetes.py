@@ -31,6 +31,9 @@ HELM = "v3.18.0"  # of the same Kubernetes, so that the compiler has less to do
 ETCD = "v3.6.0"
 PARTS = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "kubectl")
 UNITS = ("containerd", "etcd", *(part for part in PARTS if part != "kubectl"))
+# containerd begins each pod with it (config.toml). Kubernetes' distributions bring theirs along, so
+# that a pod can start while no registry answers.
+SANDBOX_IMAGE = "registry.margrave.lab:5000/idle:1"
 LOCK = RUN / ".locks" / ".kubernetes"
 # From nothing on two processors; most of it is the compiler's.
 BUILD_LIMIT = 3600.0
@@ -73,6 +76,7 @@ def install(lab: Lab, node: str, progress: Callable[[str], None] = lambda _: Non
         lab.ssh(node, f"{links}; systemctl daemon-reload")
     lab.ssh(node, f"systemctl enable --now {' '.join(UNITS)}")
     until(lambda: _is_ready(lab, node), f"Kubernetes of {node} to be ready", READY_LIMIT)
+    _fetch_sandbox_image(lab, node)
     progress(f"Kubernetes {VERSION} runs on {node} ({time.monotonic() - started:.0f} s)")
 
 
@@ -84,6 +88,15 @@ def _is_ready(lab: Lab, node: str) -> bool:
         " --timeout=1s"
     )
     return lab.ssh(node, asked, check=False).returncode == 0
+
+
+def _fetch_sandbox_image(lab: Lab, node: str) -> None:
+    """Fetch the image that containerd begins pods with, where no pod has needed it yet."""
+    lab.ssh(
+        node,
+        f"ctr -n k8s.io images ls -q | grep -qxF {SANDBOX_IMAGE} || ctr -n k8s.io images pull"
+        f" --hosts-dir /etc/containerd/certs.d {SANDBOX_IMAGE} >/dev/null",
+    )
 
 
 def _send(lab: Lab, node: str, folder: Path) -> None:

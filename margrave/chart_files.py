@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 ROOT: Final = "Chart.yaml"
 VALUES: Final = "values.yaml"
+# One that hides finds nothing either: a node renders charts without access to the cluster.
 _LOOKUP: Final = re.compile(r"\{\{[^}]*\blookup\b")
 _HOOK: Final = re.compile(r"^[^#\n]*helm\.sh/hook[\"']?\s*:\s*[\"']?([a-z][a-z, -]*)", re.MULTILINE)
 # With a tag or a digest: without one it may be the beginning of what a template makes of it.
@@ -75,7 +76,7 @@ def remarks(files: Mapping[str, bytes], pointers: Iterable[str]) -> list[Flaw]:
         words = f"is not read here ({error.findings[0].message}), and its images are not pinned"
         return [Flaw(VALUES, words, "write it plainly")]
     values = values if isinstance(values, dict) else {}
-    seen = [*_in_templates(files), *_far(files)]
+    seen = [*_in_templates(files), *_far(files), *_lookups(files)]
     return [*_unknown(values, pointers), *_moving(values), *seen]
 
 
@@ -129,8 +130,8 @@ def _forbidden(files: Mapping[str, bytes]) -> Iterator[Flaw]:
                 yield Flaw(path, words, "have the cluster's administrator install them")
             continue
         text = data.decode("utf-8", "replace")
-        if _LOOKUP.search(text):
-            words = "lookup makes two renderings of one chart differ"
+        if parts[0] == "templates" and _LOOKUP.search(text):
+            words = "lookup finds nothing where a node renders the chart"
             yield Flaw(path, words, "make a parameter of what is looked up")
         for found in _HOOK.finditer(text):
             kinds = [one.strip() for one in found[1].split(",")]
@@ -192,6 +193,15 @@ def _far(files: Mapping[str, bytes]) -> Iterator[Flaw]:
                     f"makes a {kind}, which nodes refuse where the site's policy denies privileged"
                 )
                 yield Flaw(path, words, "do without it, or say at which sites it may run")
+
+
+def _lookups(files: Mapping[str, bytes]) -> Iterator[Flaw]:
+    """Lookups in charts that the chart needs: libraries have some that are not used."""
+    for path, data in sorted(files.items()):
+        in_library = path.startswith("charts/") and "templates" in path.split("/")
+        if in_library and _LOOKUP.search(data.decode("utf-8", "replace")):
+            words = "lookup finds nothing where a node renders the chart: each version makes anew"
+            yield Flaw(path, f"{words} what it would find", "set passwords by parameters")
 
 
 def _in_templates(files: Mapping[str, bytes]) -> Iterator[Flaw]:

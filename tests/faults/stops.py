@@ -53,6 +53,10 @@ class Stops:
         """Return when a module has come there."""
         eventually(self._path(on_node.REACHED).exists, limit, "the module reaches the step", 0.01)
 
+    def reached(self) -> bool:
+        """Return whether a module has come to the step."""
+        return self._path(on_node.REACHED).exists()
+
     def go(self) -> None:
         """Let a module that waits go on."""
         self._path(on_node.GO).touch()

@@ -178,10 +178,10 @@ def test_what_a_chart_may_not_do_is_refused_before_anything_changes(
     assert {one["error"]["class"] for one in refused.values()} == {"config"}
     assert {one["changed"] for one in refused.values()} == {False}
     words = {name: one["error"]["message"] for name, one in refused.items()}
-    assert "has hooks (hook)" in words["hook"]
+    assert "is a hook (pre-install)" in words["hook"]
     for finding in ("hostNetwork", "privileged", "/etc is not in host_paths", "lost: would be"):
         assert finding in words["reach"]
-    assert "lookup is not for charts" in words["lookup"]
+    assert "lookup finds nothing" in words["lookup"]
     assert "namespace" in words["abroad"]
     assert "definitions of resources" in words["crds"]
     assert shop.ssh(f"{charts.HELM} list -Aaq") == ""

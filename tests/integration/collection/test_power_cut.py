@@ -9,6 +9,7 @@ import pytest
 
 from tests.support.rescue import rescued
 from tests.support.shop import ENGINES, Shop, Step
+from tests.support.workload import Workload, idle
 
 pytestmark = [pytest.mark.lab, pytest.mark.parametrize("shop", ENGINES, indirect=True)]
 
@@ -38,3 +39,26 @@ def test_what_runs_and_what_is_ready_is_on_the_disk(shop: Shop, tmp_path: Path) 
     assert _digests(found / "releases") == written
     links = {name: str((found / name).readlink()) for name in ("current", "next")}
     assert links == {name: shop.ssh(f"readlink {place}/{name}").strip() for name in links}
+
+
+def test_what_containers_mount_is_on_the_disk(shop: Shop, tmp_path: Path) -> None:
+    """Package files, configs and secrets of a release that is ready."""
+    workload = Workload(shop, tmp_path / "package", {"WORD": "secret word"})
+    service = idle(volumes=["./settings:/settings"], configs=["page"], secrets=["word"])
+    workload.write(
+        {
+            "services": {"web": service},
+            "configs": {"page": {"content": "page\n"}},
+            "secrets": {"word": {"environment": "WORD"}},
+        },
+        {"settings/deep/app.conf": "a=1\n"},
+    )
+    ready = shop.one(workload.step("prefetch"))
+    place = f"{DEPLOYMENTS}/{shop.deployment}"
+    found = rescued(shop.lab, shop.node, place, tmp_path)
+    listed = shop.ssh(f"cd {place}/content && find . -type f -exec sha256sum {{}} +")
+    lines = (line.split(maxsplit=1) for line in listed.splitlines())
+
+    assert ready["state"] == "PREFETCHED", ready["error"]
+    assert len(listed.splitlines()) == 3
+    assert _digests(found / "content") == {name.removeprefix("./"): text for text, name in lines}

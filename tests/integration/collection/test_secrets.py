@@ -69,7 +69,8 @@ def test_a_failure_leaves_no_secret_behind(lab: Lab, shop: Shop, tmp_path: Path)
     assert all("[redacted]" in one["error"]["message"] for one in answers[1:]), answers
     assert TOKEN not in json.dumps(answers)
     # Compose needs the variables, and runs the model; only root enters these folders.
-    assert {Path(one).name for one in holding} <= {"web.env", "web.compose.json", "secrets.json"}
+    known = {"web.env", "web.compose.json", "web.resolved.json", "secrets.json"}
+    assert {Path(one).name for one in holding} <= known
     assert "web-1" in bundle["containers.txt"]
     assert {"journal.json", "fence.json", "workloads.json"} <= set(bundle)
     assert [name for name, text in bundle.items() if TOKEN in text] == []

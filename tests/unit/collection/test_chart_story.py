@@ -50,8 +50,8 @@ class Programs:
             if self.away:
                 return Ran(1, "", "Error: dial tcp 10.0.0.1:443: connect: connection refused")
             self._pull(Path(words[words.index("--destination") + 1]))
-        told = {"upgrade": {"manifest": "the chart's", "hooks": []}, "list": []}
-        return Ran(0, json.dumps(told.get(words[0])), "")
+        told = {"template": "the chart's", "show": "name: web\nversion: 1.0.0\n", "list": "[]"}
+        return Ran(0, told.get(words[0], ""), "")
 
     @staticmethod
     def _pull(folder: Path) -> None:
@@ -77,9 +77,10 @@ class Programs:
 def programs(monkeypatch: pytest.MonkeyPatch) -> Programs:
     """A node with Kubernetes, and no other engine."""
     made = Programs()
-    for name in ("helm", "kubectl"):
-        run = getattr(made, name)
+    for name, run in (("helm", made.helm), ("helm_alone", made.helm), ("kubectl", made.kubectl)):
         monkeypatch.setattr(Cluster, name, lambda _self, *a, _run=run, **k: _run(*a, **k))
+    monkeypatch.setattr(Cluster, "version", lambda _self: "1.33.0")
+    monkeypatch.setattr(Cluster, "api_versions", lambda _self: ["v1"])
     monkeypatch.setattr(_kubernetes, "required", SimpleNamespace)
     monkeypatch.setattr(_driver, "here", lambda: ["helm"])
     return made

@@ -45,7 +45,7 @@ def _packed(path: Path, files: dict[str, str]) -> Path:
     [
         ({}, None),
         ({"templates/a.yaml": '{{- if (lookup "v1" "Pod" "" "") }}'}, "lookup"),
-        ({"charts/sub/templates/a.yaml": '{{ $x := lookup "v1" }}'}, "lookup"),
+        ({"charts/sub/templates/a.yaml": '{{ $x := lookup "v1" }}'}, None),
         ({"crds/one.yaml": "kind: X"}, "definitions of resources"),
         ({"charts/sub/crds/one.yaml": "kind: X"}, "definitions of resources"),
         ({"Chart.yaml": None}, "no Chart.yaml"),
@@ -101,13 +101,6 @@ def test_helm_that_does_not_end() -> None:
         _helm._must(Ran(None, "", ""), "upgrade", 5.0)
 
     assert "kubectl" in raised.value.cure
-
-
-def test_hooks_of_tests_are_no_hooks() -> None:
-    """What `helm test` would run never runs here; all others are refused."""
-    _charted.refuse_hooks("web", [{"name": "try", "events": ["test"]}])
-    with pytest.raises(ConfigError, match=r"has hooks \(migrate\)"):
-        _charted.refuse_hooks("web", [{"name": "migrate", "events": ["pre-upgrade"]}])
 
 
 def test_claims_of_stateful_sets_are_known_by_pattern() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -91,3 +92,19 @@ def test_what_another_release_made_is_left_to_compose() -> None:
     old = _container("of another release", facets={**FACETS, "environment": "x"})
 
     assert not made_otherwise(release.parts[0], old)
+
+
+def test_a_mount_source_that_is_gone_is_drift(tmp_path: Path) -> None:
+    """A close look tells what each container mounts; a list of all goes by what was noted."""
+    here, gone = str(tmp_path), str(tmp_path / "gone")
+    release = _release()
+    release.parts[0].services["web"] |= {"facets": FACETS, "sources": [here, gone]}
+    close = _container(facets=FACETS, sources=(here, gone), lost=(gone,))
+
+    for container in (close, _container()):
+        (found,) = drift(release, [container])
+        assert (found.what, found.detail) == (
+            "mounts",
+            f"web-1 mounts {gone}, which is not on the node",
+        )
+    assert drift(release, [_container(facets=FACETS, sources=(here,))]) == []

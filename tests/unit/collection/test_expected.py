@@ -50,6 +50,13 @@ def test_services_that_compose_would_leave_sick() -> None:
     assert _expected.unfit(PART, {"services": {"web": {}}}, [OLD]) == set()
 
 
+def test_a_container_without_its_files_is_made_again() -> None:
+    """It would not start again after the next boot."""
+    lost = Container("1", "web-1", "", "", "running", "", labels=OLD.labels, lost=("/gone",))
+
+    assert _expected.unfit(PART, {"services": {"web": {}}}, [lost]) == {"web"}
+
+
 @pytest.mark.parametrize(
     ("service", "restart"),
     [

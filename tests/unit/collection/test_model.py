@@ -11,6 +11,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._model import (
     Existing,
     images,
     labelled,
+    pinned,
     volume_names,
 )
 
@@ -59,6 +60,27 @@ def test_networks_and_volumes_keep_the_labels_they_have() -> None:
 
     assert model["volumes"]["data"]["labels"][REVISION] == "r0"
     assert model["networks"]["default"]["labels"][REVISION] == "r0"
+
+
+def test_a_pull_policy_alone_replaces_no_container() -> None:
+    """It says when an image is fetched, and nothing of the container."""
+    first = labelled(_model("web:1"), _ours("r1"), None, Existing())
+    changed = _model("web:1")
+    changed["services"]["web"]["pull_policy"] = "always"
+
+    second = labelled(changed, _ours("r2"), first, Existing())
+
+    assert second["services"]["web"]["labels"] == first["services"]["web"]["labels"]
+
+
+def test_compose_gets_the_image_that_the_release_noted() -> None:
+    """Under the noted name, else as the author wrote it."""
+    noted = {
+        "web": {"reference": "web:1", "pin": "sha256:1"},
+        "cache": {"reference": "cache:1"},
+    }
+
+    assert images(pinned(_model("web:1"), noted)) == {"web": "sha256:1", "cache": "cache:1"}
 
 
 def test_what_a_model_names() -> None:

@@ -24,7 +24,7 @@ def _deployment(status: dict[str, int] | None = None, replicas: int = 1) -> dict
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
-        "metadata": {"name": "web", "generation": 2},
+        "metadata": {"name": "web"},
         "spec": {
             "replicas": replicas,
             "selector": {"matchLabels": {"app": "web"}},
@@ -32,6 +32,13 @@ def _deployment(status: dict[str, int] | None = None, replicas: int = 1) -> dict
         },
         "status": {"observedGeneration": 2, **(ready if status is None else status)},
     }
+
+
+NAMESPACE = "shop"
+
+
+def _check(objects: list[dict[str, Any]], policy: dict[str, Any]) -> None:
+    _chart_policy.check({"web": objects}, policy, NAMESPACE)
 
 
 DENY: dict[str, Any] = {"host_paths": [], "devices": [], "registries": ["registry.site"]}
@@ -76,8 +83,8 @@ def test_a_chart_reaches_no_further_than_policy(
     (spec if set(pod) & set(whole) else spec["containers"][0]).update(pod)
 
     with pytest.raises(ConfigError, match=finding):
-        _chart_policy.check("web", [one], DENY)
-    _chart_policy.check("web", [one], {**DENY, **allowed})
+        _check([one], DENY)
+    _check([one], {**DENY, **allowed})
 
 
 def test_data_is_not_lost_with_a_release() -> None:
@@ -89,10 +96,10 @@ def test_data_is_not_lost_with_a_release() -> None:
     }
 
     with pytest.raises(ConfigError, match="would be lost"):
-        _chart_policy.check("web", [claim], DENY)
+        _check([claim], DENY)
 
     kept = {**claim, "metadata": {"name": "d", "annotations": {_chart_policy.KEEP: "keep"}}}
-    _chart_policy.check("web", [kept], DENY)
+    _check([kept], DENY)
 
 
 def _object(version: str, kind: str, **more: Any) -> dict[str, Any]:
@@ -128,8 +135,8 @@ def _binding(kind: str, name: str) -> dict[str, Any]:
 def test_a_chart_stays_in_its_own_namespace(one: dict[str, Any], finding: str) -> None:
     """Kinds and rights that are not known to stay there are as good as privileged."""
     with pytest.raises(ConfigError, match=finding):
-        _chart_policy.check("web", [one], DENY)
-    _chart_policy.check("web", [one], {**DENY, "privileged": "allow"})
+        _check([one], DENY)
+    _check([one], {**DENY, "privileged": "allow"})
 
 
 @pytest.mark.parametrize(
@@ -139,16 +146,32 @@ def test_a_chart_stays_in_its_own_namespace(one: dict[str, Any], finding: str) -
         _object("autoscaling/v2", "HorizontalPodAutoscaler"),
         _object("policy/v1", "PodDisruptionBudget"),
         _object("v1", "ServiceAccount"),
-        _binding("Role", "web"),
         _binding("ClusterRole", "view"),
         _role(["get", "list", "watch"], "pods", "pods/log", "services"),
-        _role(["create", "update", "delete"], "leases", "configmaps", "events"),
-        _role(["get"], "secrets", resourceNames=["web"]),
+        _role(["create", "update", "delete"], "leases", "events"),
+        _role(["get", "list", "create"], "configmaps"),
     ],
 )
 def test_what_applications_are_made_of_needs_no_allowance(one: dict[str, Any]) -> None:
     """Workloads and what stands beside them, up to electing a leader."""
-    _chart_policy.check("web", [one], DENY)
+    _check([one], DENY)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (_binding("Role", "x"), _role(["get"], "pods")),
+        (_role(["get"], "secrets", resourceNames=["x"]), _object("v1", "Secret")),
+        (_role(["update"], "configmaps", resourceNames=["x"]), _object("v1", "ConfigMap")),
+    ],
+)
+def test_rights_over_its_own_objects_are_a_charts_to_give(
+    one: dict[str, Any], other: dict[str, Any]
+) -> None:
+    """Without the object they would be rights over another deployment's."""
+    _check([one, other], DENY)
+    with pytest.raises(ConfigError, match=r"own|not of this deployment"):
+        _check([one], DENY)
 
 
 def test_a_chart_itself_comes_from_a_registry_that_is_named() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -53,9 +54,14 @@ def test_each_promise_of_the_modules_is_shown_on_both_engines() -> None:
         for file, name in NAMED.findall(line)
         if file.startswith("tests/integration/")
     }
+    # A run of its own, not a worker of this one.
+    environment = {
+        name: text for name, text in os.environ.items() if not name.startswith("PYTEST_XDIST")
+    }
     listed = subprocess.run(
         [sys.executable, "-m", "pytest", "--collect-only", "-q", "tests/integration/collection"],
         cwd=ROOT,
+        env=environment,
         capture_output=True,
         text=True,
         check=True,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.margrave.edge.plugins.module_utils import _chart_kinds
+from ansible_collections.margrave.edge.plugins.module_utils import _chart_table
 
 from margrave import chart_files
 
@@ -99,6 +99,16 @@ def test_images_that_can_move_and_values_that_are_not_there_are_worth_a_look() -
     assert found[0].cure == 'did you mean "web.replicas"?'
 
 
+def test_a_lookup_of_a_library_is_worth_a_look() -> None:
+    """Many libraries have one that the chart does not use; a node finds nothing with it."""
+    found = files(charts__common__templates___secrets='{{ lookup "v1" "Secret" "" "" }}')
+
+    assert chart_files.flaws(found) == []
+    (remark,) = chart_files.remarks(found, [])
+    assert "lookup finds nothing" in str(remark)
+    assert "parameters" in remark.cure
+
+
 def test_kinds_that_nodes_may_refuse_are_worth_a_look() -> None:
     """The same that nodes take without being told so; what a template says is not yet made."""
     made = "kind: Deployment\n---\nkind: HelmChart\n---\n{{ if .Values.rbac }}\nkind: ClusterRole\n"
@@ -109,7 +119,7 @@ def test_kinds_that_nodes_may_refuse_are_worth_a_look() -> None:
         "templates/web.yaml: makes a ClusterRole",
         "templates/web.yaml: makes a HelmChart",
     ]
-    assert {kind for kinds in _chart_kinds.KINDS.values() for kind in kinds} == chart_files.KINDS
+    assert {kind for kinds in _chart_table.TABLE.values() for kind in kinds} == chart_files.KINDS
 
 
 def test_values_that_are_not_read_are_told() -> None:

@@ -11,8 +11,9 @@ Whatever an earlier call left half done, this one starts from what is there: the
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable
 
-from ansible_collections.margrave.edge.plugins.module_utils import _release, _stage
+from ansible_collections.margrave.edge.plugins.module_utils import _images, _release, _stage
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call, Observation
 from ansible_collections.margrave.edge.plugins.module_utils._driver import same_profile
 from ansible_collections.margrave.edge.plugins.module_utils._errors import (
@@ -42,8 +43,12 @@ def apply(call: Call) -> None:
     call.differs = in_words(call, seen)
     if _was_going_back(call, seen):
         _finish_going_back(call, seen)
-    if runs_already(call, seen, call.request.release):
-        return
+    current = seen.current
+    if current and runs_already(call, seen, call.request.release):
+        _stage.check_policy(call, current)
+        if call.check or not _images.is_due(current):
+            _keep_running(call, current)
+            return
     if call.check:
         would(call, seen, _stage.rehearse(call, archives))
         return
@@ -56,8 +61,28 @@ def apply(call: Call) -> None:
     with call.result.timed("prefetch"):
         release = _stage.stage(call, seen, archives)
         seen = fetched(call, seen, release)
-        release.store(call.folder)
+        if not _is_current(seen, release):
+            release.store(call.folder)
+    if (
+        current
+        and runs_already(call, seen, release.release)
+        and not _images.differ(current, release)
+    ):
+        _keep_running(call, current, release)
+        call.begin(DONE)
+        return
     switch_to(call, seen, release)
+
+
+def _keep_running(call: Call, current: Release, noted: Release | None = None) -> None:
+    """Answer for a release that runs as it should, and note what the call says of it anew."""
+    changed = _stage.note_inputs(call, current)
+    release = noted or current
+    if not call.check and (changed or noted):
+        release.store(call.folder)
+    _says(call, release)
+    call.result.changed = changed
+    call.result.state, call.result.phase = "INSTALLED", DONE
 
 
 def fetched(call: Call, seen: Observation, release: Release) -> Observation:
@@ -93,16 +118,13 @@ def runs_already(call: Call, seen: Observation, release: str | None) -> bool:
     current = seen.current
     if current is None or current.release != release or seen.unfinished:
         return False
-    if call.driver.drift(current, seen.seen) or call.result.health != "healthy":
-        return False
-    call.result.state, call.result.phase = "INSTALLED", DONE
-    return True
+    return not call.driver.drift(current, seen.seen) and call.result.health == "healthy"
 
 
 def changes(call: Call, seen: Observation, release: Release) -> bool:
     """Whether making the release run is more than a proof: another one runs, or it has drifted."""
     current = seen.current
-    if current is None or current.release != release.release:
+    if current is None or not _is_current(seen, release) or _images.differ(current, release):
         return True
     return bool(call.driver.drift(current, seen.seen))
 
@@ -144,7 +166,7 @@ def switch_to(call: Call, seen: Observation, release: Release) -> None:
         if not error.ends:
             raise error from None  # another call finishes, from the journal
         call.stoppable = False
-        if not _is_current(seen, release):
+        if seen.current is None or changed_release(seen.current, release):
             _go_back(call, seen, error)
         else:
             call.result.health = "degraded"
@@ -158,6 +180,11 @@ def switch_to(call: Call, seen: Observation, release: Release) -> None:
         error.ends = False
         _says(call, release)
         raise error from None
+
+
+def changed_release(current: Release, release: Release) -> bool:
+    """Whether there is something to go back to: another release, or this one's former images."""
+    return current.release != release.release or _images.differ(current, release)
 
 
 def _is_current(seen: Observation, release: Release) -> bool:
@@ -176,20 +203,26 @@ def _commit(call: Call, seen: Observation, release: Release) -> None:
     if call.folder.linked("next") == release.release:
         remove_file(call.folder.link("next"))
     call.driver.proven()
-    tidy(call)
+    # A tag may have moved under the same release: the image that it left is not needed any more.
+    tidy(call, [seen.current] if seen.current and _is_current(seen, release) else [])
     call.begin(DONE)
     runs(call, call.noted())
     call.result.state, call.result.health = "INSTALLED", "healthy"
 
 
-def tidy(call: Call) -> None:
-    """Drop releases that are neither current, previous nor next, with their images."""
+def tidy(call: Call, replaced: Iterable[Release] = ()) -> None:
+    """Drop releases that are neither current, previous nor next, with their images.
+
+    Containers that an older version made mount files of their release's folder: such a folder
+    stays as long as one of them is there.
+    """
     kept = {call.folder.linked(name) for name in ("current", "previous", "next")}
-    dropped = [one for one in _release.all_of(call.folder) if one.release not in kept]
-    for name in call.folder.kept():
-        if name not in kept:
-            remove_tree(call.folder.release(name))
-    call.driver.tidy(dropped)
+    doomed = set(call.folder.kept()) - kept
+    doomed -= call.driver.mounted(doomed) if doomed else set()
+    dropped = [one for one in _release.all_of(call.folder) if one.release in doomed]
+    for name in doomed:
+        remove_tree(call.folder.release(name))
+    call.driver.tidy([*dropped, *replaced])
 
 
 def _go_back(call: Call, seen: Observation, error: EdgeError) -> None:

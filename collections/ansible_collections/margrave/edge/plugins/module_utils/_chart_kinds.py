@@ -2,76 +2,70 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which kinds of objects stay in a deployment's own namespace, and which rights do. Pure.
+"""Rights that a chart may give within its deployment's own namespace. Pure.
 
-Lists of what is allowed: a cluster learns new kinds with every operator that is installed on it,
-and some of those deploy whatever they are told, with rights of their own.
+An allow-list, because a cluster learns new resources with every operator that is installed on it,
+and some operators deploy whatever their resources ask for, with rights of their own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-# By API group, whatever the version.
-KINDS = {
-    "": (
-        "ConfigMap",
-        "PersistentVolume",  # what it mounts is looked at
-        "PersistentVolumeClaim",
-        "Pod",
-        "Secret",
-        "Service",
-        "ServiceAccount",
-    ),
-    "apps": ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"),
-    "autoscaling": ("HorizontalPodAutoscaler",),
-    "batch": ("CronJob", "Job"),
-    "networking.k8s.io": ("Ingress", "NetworkPolicy"),
-    "policy": ("PodDisruptionBudget",),
-    "rbac.authorization.k8s.io": ("Role", "RoleBinding"),
-}
+from ansible_collections.margrave.edge.plugins.module_utils._chart_own import Own, mapping
+
 READING = {"get", "list", "watch"}
-WRITING = {"create", "update", "patch", "delete"}
-# What an application may write of its own namespace: enough to elect a leader and to say why.
-WRITABLE = {"configmaps", "events", "leases"}
-# Of others it is a way into containers: a connection to `pods/exec` is a `get` to Kubernetes.
+CHANGING = {"update", "patch", "delete"}
+# Resources that an application may write in its namespace: enough to elect a leader.
+WRITABLE = {"events", "leases"}
+# Other subresources are ways into containers: a connection to `pods/exec` is a `get` to Kubernetes.
 HARMLESS_PARTS = {"log", "scale", "status"}
+# The names of these decide, because the others in the namespace are another deployment's.
+BY_NAME = {"configmaps": "configmap", "secrets": "secret"}
+# Those of Kubernetes itself: other resources of these names are an operator's.
+GROUPS = {
+    "",
+    "apps",
+    "autoscaling",
+    "batch",
+    "coordination.k8s.io",
+    "discovery.k8s.io",
+    "events.k8s.io",
+    "metrics.k8s.io",
+    "networking.k8s.io",
+    "policy",
+}
+RULE_FIELDS = {"apiGroups", "resources", "resourceNames", "verbs"}
 
 
-def far(one: dict) -> Iterator[str]:
-    """In which ways an object reaches beyond its own namespace, or gives rights that do."""
-    group, kind = _group(one), str(one.get("kind"))
-    if kind not in KINDS.get(group, ()):
-        yield f"{kind} of {group or 'the core'} may reach beyond the deployment's namespace"
-    elif kind == "Role":
-        yield from _rules(one.get("rules") or [])
-    elif kind == "RoleBinding":
-        role = one.get("roleRef") or {}
-        # The cluster's own `view` shows no secrets.
-        if role.get("kind") != "Role" and role.get("name") != "view":
-            yield f"roleRef: {role.get('kind')} {role.get('name')} is not of the deployment's chart"
+def excessive(rules: Iterable[dict], own: Own, opened: Iterable[str]) -> Iterator[str]:
+    """Yield what the rules of a Role give beyond the deployment's own objects."""
+    for rule in map(mapping, rules):
+        yield from (f"{field} is not for charts" for field in sorted(set(rule) - RULE_FIELDS))
+        for group in sorted(set(map(str, rule.get("apiGroups") or [])) - GROUPS):
+            yield f"the group {group} is not of Kubernetes itself"
+        verbs, names = set(map(str, rule.get("verbs") or [])), rule.get("resourceNames") or []
+        for resource in sorted(set(map(str, rule.get("resources") or []))):
+            allowed = _allowed(resource, _are_own(resource, names, own, opened))
+            excess = verbs - allowed
+            if excess:
+                yield f"{', '.join(sorted(excess))} of {resource} gives more than its own"
 
 
-def _rules(rules: Iterable[dict]) -> Iterator[str]:
-    for rule in rules:
-        verbs, resources = set(rule.get("verbs") or []), set(rule.get("resources") or [])
-        for resource in sorted(resources):
-            beyond = verbs - _harmless(resource, bool(rule.get("resourceNames")))
-            if beyond:
-                yield f"rules: {', '.join(sorted(beyond))} of {resource} gives more than its own"
+def _are_own(resource: str, names: Iterable[str], own: Own, opened: Iterable[str]) -> bool:
+    kind = BY_NAME.get(resource, "")
+    return bool(names and kind) and all(
+        own.has(kind, name) or f"{kind}:{name}" in opened for name in names
+    )
 
 
-def _harmless(resource: str, named: bool) -> set[str]:
-    """Verbs on a resource that give nobody more than the application's own."""
-    whole, part = resource.partition("/")[::2]
+def _allowed(resource: str, are_own: bool) -> set[str]:
+    """Return verbs on a resource that give nobody more than the application's own."""
+    whole, _, part = resource.partition("/")
     if whole == "*" or (part and part not in HARMLESS_PARTS):
         return set()
-    # The namespace's other secrets may be another deployment's.
     if whole == "secrets":
-        return READING if named else set()
-    return READING | WRITING if resource in WRITABLE else READING
-
-
-def _group(one: dict) -> str:
-    group, slash, _version = str(one.get("apiVersion") or "").partition("/")
-    return group if slash else ""
+        return READING if are_own else set()
+    if resource == "configmaps":
+        return READING | {"create"} | (CHANGING if are_own else set())
+    return READING | CHANGING | {"create"} if resource in WRITABLE else READING

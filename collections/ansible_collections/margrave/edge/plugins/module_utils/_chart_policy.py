@@ -2,62 +2,72 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a chart rendered, held against the site's policy and what charts may do at all. Pure."""
+"""Check of a chart's objects against the table of what charts may have and the site's policy. Pure.
+
+Each finding names the object, the path of the field, the reason, and the key of the policy that
+would allow it.
+"""
 
 from __future__ import annotations
 
-import fnmatch
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
-from ansible_collections.margrave.edge.plugins.module_utils._chart_kinds import far
-from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
-from ansible_collections.margrave.edge.plugins.module_utils._policy import (
-    capability,
-    is_below_any,
-    registry_of,
+from ansible_collections.margrave.edge.plugins.module_utils._chart_checks import (
+    CHECKS,
+    SHAPES,
+    SWITCHES,
+    Context,
+    is_named,
 )
+from ansible_collections.margrave.edge.plugins.module_utils._chart_own import (
+    Own,
+    mapping,
+    mappings,
+    name_of,
+    pod_template,
+)
+from ansible_collections.margrave.edge.plugins.module_utils._chart_table import (
+    BALANCED,
+    POD,
+    TABLE,
+    Row,
+)
+from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
+from ansible_collections.margrave.edge.plugins.module_utils._policy import registry_of
 from ansible_collections.margrave.edge.plugins.module_utils._types import Any
 
 KEEP = "helm.sh/resource-policy"
 HOOK = "helm.sh/hook"
-# Volumes that show a pod nothing but its own namespace.
-PLAIN = (
-    "name",
-    "configMap",
-    "downwardAPI",
-    "emptyDir",
-    "ephemeral",
-    "image",
-    "persistentVolumeClaim",
-    "projected",
-    "secret",
-)
-# What a PersistentVolume says beside where it lies.
-ABOUT = (
-    "accessModes",
-    "capacity",
-    "claimRef",
-    "mountOptions",
-    "nodeAffinity",
-    "persistentVolumeReclaimPolicy",
-    "storageClassName",
-    "volumeAttributesClassName",
-    "volumeMode",
-)
-HOST_NAMESPACES = ("hostNetwork", "hostPID", "hostIPC")
+# Kubernetes takes these as if the field were not there.
+ABSENT: tuple = (None, "", [])
+# So many findings are read by a person; a chart could cause any number.
+MOST = 50
+UNLISTED = "is not in the table of what charts may set"
 
 
-def check(component: str, objects: Iterable[dict], policy: dict) -> None:
-    """Refuse what reaches further than the policy allows; all findings at once."""
+def check(
+    components: Mapping[str, list[dict]],
+    policy: dict,
+    namespace: str = "",
+    releases: Iterable[str] = (),
+) -> None:
+    """Refuse objects that reach further than the policy allows; all findings at once.
+
+    `components` are the objects of all components of a deployment, `releases` its names in Helm.
+    """
+    everything = tuple(found for objects in components.values() for found in objects)
+    context = Context(policy, Own(everything, namespace, tuple(releases)))
     findings = [
-        f"components.{component}: {one['kind']} {_name(one)}: {finding}"
-        for one in objects
-        for finding in _findings(one, policy)
+        f"components.{component}: {found.get('kind')}/{name_of(found)}: {finding}"
+        for component, objects in components.items()
+        for found in objects
+        for finding in _findings(found, context)
     ]
     if findings:
+        more = [f"and {len(findings) - MOST} more"] if len(findings) > MOST else []
         raise ConfigError(
             "policy",
-            "; ".join(findings),
+            "; ".join([*findings[:MOST], *more]),
             "change the chart, or widen the policy of sites/<site>.yaml",
         )
 
@@ -65,7 +75,7 @@ def check(component: str, objects: Iterable[dict], policy: dict) -> None:
 def check_source(component: str, repository: str, policy: dict) -> None:
     """Refuse a chart of a registry that the policy does not name, before it is fetched."""
     registry = registry_of(repository.partition("://")[2])
-    if not _named(registry, policy):
+    if not is_named(registry, policy):
         raise ConfigError(
             "policy",
             f"components.{component}.repository: registry {registry} is not in registries",
@@ -73,115 +83,77 @@ def check_source(component: str, repository: str, policy: dict) -> None:
         )
 
 
-def _named(registry: str, policy: dict) -> bool:
-    return any(fnmatch.fnmatchcase(registry, one) for one in policy.get("registries") or [])
-
-
-def pod_of(one: dict) -> dict:
-    """The pod that an object makes or is, or nothing."""
-    spec = one.get("spec") or {}
-    if one.get("kind") == "Pod":
-        return spec
-    if one.get("kind") == "CronJob":
-        spec = (spec.get("jobTemplate") or {}).get("spec") or {}
-    template = spec.get("template")
-    return (template.get("spec") or {}) if isinstance(template, dict) else {}
+def pod_of(found: dict) -> dict:
+    """Return the pod that an object makes or is, or nothing."""
+    if found.get("kind") == "Pod":
+        return mapping(found.get("spec"))
+    return mapping(pod_template(found).get("spec"))
 
 
 def containers(pod: dict) -> Iterator[dict]:
-    """All containers of a pod."""
+    """Yield all containers of a pod."""
     for kind in ("initContainers", "containers", "ephemeralContainers"):
-        yield from pod.get(kind) or []
+        yield from mappings(pod.get(kind))
 
 
-def _name(one: dict) -> str:
-    return str((one.get("metadata") or {}).get("name") or "")
-
-
-def _findings(one: dict, policy: dict) -> Iterator[str]:
-    marks = (one.get("metadata") or {}).get("annotations") or {}
-    if HOOK in marks and not str(marks[HOOK]).startswith("test"):
-        yield f"is a hook ({marks[HOOK]}): Margo's charts have none"
-    if one.get("kind") == "CustomResourceDefinition":
-        yield "Margo's charts do not manage definitions of resources"
-    elif policy.get("privileged") != "allow":
-        for finding in far(one):
-            yield f"{finding}, which is as good as privileged, and that is denied"
-    if one.get("kind") == "PersistentVolume":
-        yield from _volume(one.get("spec") or {}, policy)
-    if one.get("kind") == "PersistentVolumeClaim" and marks.get(KEEP) != "keep":
-        yield f"would be lost with the release: annotate it {KEEP}: keep"
-    pod = pod_of(one)
-    yield from _pod(pod, policy)
-    for container in containers(pod):
-        for finding in _container(container, policy):
-            yield f"container {container.get('name')}: {finding}"
-
-
-def _pod(pod: dict, policy: dict) -> Iterator[str]:
-    for word in HOST_NAMESPACES:
-        if pod.get(word) and policy.get("host_namespaces") != "allow":
-            yield f"{word}: is denied by host_namespaces"
-    for volume in pod.get("volumes") or []:
-        yield from _volume(volume, policy)
-    yield from _confinement(pod.get("securityContext") or {}, policy)
-
-
-def _volume(volume: dict, policy: dict) -> Iterator[str]:
-    roots = policy.get("host_paths") or []
-    for kind, told in volume.items():
-        path = told.get("path") if isinstance(told, dict) else None
-        if kind in ("hostPath", "local"):
-            if not is_below_any(str(path), roots):
-                yield f"{kind}: {path} is not in host_paths"
-        elif kind == "image":
-            yield from _image(str(told.get("reference") or ""), policy)
-        elif kind not in (*PLAIN, *ABOUT) and "/" not in roots:
-            yield f"{kind}: needs / in host_paths"
-
-
-def _container(container: dict, policy: dict) -> Iterator[str]:
-    yield from _image(str(container.get("image") or ""), policy)
-    security = container.get("securityContext") or {}
-    yield from _confinement(security, policy)
-    allowed = policy.get("privileged") == "allow"
-    if security.get("privileged") and not allowed:
-        yield "privileged: is denied"
-    known = {capability(one) for one in policy.get("capabilities") or []}
-    for one in (security.get("capabilities") or {}).get("add") or []:
-        if not allowed and capability(one) not in known:
-            yield f"capabilities: {one} is not in capabilities"
-    for device in container.get("volumeDevices") or []:
-        if not _device(str(device.get("devicePath")), policy):
-            yield f"volumeDevices: {device.get('devicePath')} is not in devices"
-    for name in _resources(container):
-        if "/" in name and not _device(name, policy):
-            yield f"resources: {name} is not in devices"
-
-
-def _image(image: str, policy: dict) -> Iterator[str]:
-    registry = registry_of(image)
-    if not _named(registry, policy):
-        yield f"image: registry {registry} is not in registries"
-
-
-def _resources(container: dict) -> set[str]:
-    told = container.get("resources") or {}
-    return {name for kind in ("limits", "requests") for name in told.get(kind) or {}}
-
-
-def _device(name: str, policy: dict) -> bool:
-    return any(fnmatch.fnmatchcase(name, one) for one in policy.get("devices") or [])
-
-
-def _confinement(security: dict, policy: dict) -> Iterator[str]:
-    if policy.get("privileged") == "allow":
+def _findings(found: dict, context: Context) -> Iterator[str]:
+    metadata = mapping(found.get("metadata"))
+    marks = mapping(metadata.get("annotations"))
+    if HOOK in marks:
+        yield f"is a hook ({marks[HOOK]}): charts of applications must not have hooks"
+    if not metadata.get("name"):
+        yield "metadata.name: is missing, and Kubernetes would make a new object at each update"
+    if found.get("kind") == "CustomResourceDefinition":
+        yield "charts of applications do not manage definitions of resources"
         return
-    for kind in ("seccompProfile", "appArmorProfile"):
-        told: Any = security.get(kind) or {}
-        if told.get("type") == "Unconfined":
-            yield f"{kind}: Unconfined is as good as privileged, which is denied"
-    if (security.get("seLinuxOptions") or {}).get("type"):
-        yield "seLinuxOptions: another type is as good as privileged, which is denied"
-    if security.get("procMount") == "Unmasked":
-        yield "procMount: Unmasked is as good as privileged, which is denied"
+    if found.get("kind") == "PersistentVolumeClaim" and marks.get(KEEP) != "keep":
+        yield f"would be lost with the release: annotate it {KEEP}: keep"
+    group = _group(found)
+    fields = TABLE.get(group, {}).get(str(found.get("kind")))
+    if fields is not None:
+        yield from _walk(fields, found, "", context)
+        if mapping(found.get("spec")).get("type") == "LoadBalancer":
+            yield from _walk(BALANCED, found, "", context)
+        return
+    if not context.is_privileged:
+        where = f"{found.get('kind')} of {group or 'the core'}"
+        yield _told("kind", f"{where} may reach beyond the deployment's namespace", "privileged")
+    yield from _walk(POD, pod_of(found), "spec.template.spec", context)
+
+
+def _walk(fields: Any, value: Any, path: str, context: Context) -> Iterator[str]:
+    """Yield what is wrong with a value and all that is below it."""
+    if isinstance(fields, Row):
+        shape = SHAPES.get(fields.check)
+        if shape and value is not None and not isinstance(value, shape):
+            yield f"{path}: has to be a {shape.__name__}"
+            return
+        for reason in CHECKS[fields.check](fields, value, context):
+            yield _told(path, reason, fields.opens)
+    elif isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from _walk(fields, item, f"{path}[{number}]", context)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _field(fields, key, item, f"{path}.{key}" if path else key, context)
+    elif value not in ABSENT:
+        yield f"{path}: has to be a dict"
+
+
+def _field(fields: dict, key: str, value: Any, path: str, context: Context) -> Iterator[str]:
+    known = fields.get(key, fields.get("*"))
+    if known is not None:
+        yield from _walk(known, value, path, context)
+    elif value not in ABSENT and not context.is_privileged:
+        yield _told(path, UNLISTED, "privileged")
+
+
+def _told(path: str, reason: str, opens: str) -> str:
+    """Return a finding, with the policy that would allow it."""
+    allowed = f"{opens}: allow" if opens in SWITCHES else opens
+    return f"{path}: {reason}" + (f" (allowed by {allowed})" if allowed else "")
+
+
+def _group(found: dict) -> str:
+    group, slash, _version = str(found.get("apiVersion") or "").partition("/")
+    return group if slash else ""

@@ -9,7 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ansible_collections.margrave.edge.plugins.module_utils import _objects, _release
-from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
+from ansible_collections.margrave.edge.plugins.module_utils._chart_own import (
+    mapping,
+    mappings,
+    name_of,
+)
+from ansible_collections.margrave.edge.plugins.module_utils._chart_policy import (
+    containers,
+    pod_of,
+)
 from ansible_collections.margrave.edge.plugins.module_utils._files import read_json
 from ansible_collections.margrave.edge.plugins.module_utils._kubernetes import key
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Folder
@@ -23,10 +31,10 @@ def place(one: dict) -> str:
     return f"{namespace}/{key(one)}" if namespace else key(one)
 
 
-def name_of(one: dict) -> dict:
+def address_of(one: dict) -> dict:
     """Enough of an object to find it again; nothing of what it holds."""
     metadata = {name: one["metadata"].get(name) or "" for name in ("name", "namespace")}
-    scaled = "replicas" in (one.get("spec") or {})
+    scaled = "replicas" in mapping(one.get("spec"))
     kept = {"apiVersion": one["apiVersion"], "kind": one["kind"], "scaled": scaled}
     return {**kept, "metadata": {name: text for name, text in metadata.items() if text}}
 
@@ -54,22 +62,22 @@ def differs(known: dict, one: dict | None) -> list[tuple[str, str]]:
 def claims(objects: Iterable[dict]) -> list[str]:
     """Names of claims, with patterns for those that a stateful set makes per replica."""
     found = []
-    for one in objects:
-        name = one["metadata"]["name"]
-        if one["kind"] == CLAIM:
-            found.append(name)
-        templates = (one.get("spec") or {}).get("volumeClaimTemplates") or []
-        found += [f"{each['metadata']['name']}-{name}-[0-9]*" for each in templates]
+    for each in objects:
+        if each["kind"] == CLAIM:
+            found.append(name_of(each))
+        templates = mappings(mapping(each.get("spec")).get("volumeClaimTemplates"))
+        found += [f"{name_of(claim)}-{name_of(each)}-[0-9]*" for claim in templates]
     return sorted(found)
 
 
-def refuse_hooks(component: str, hooks: Iterable[dict]) -> None:
-    """Hooks run beside what was checked; those of tests never run."""
-    found = [one.get("name") for one in hooks if set(one.get("events") or []) - {"test"}]
-    if found:
-        raise ConfigError(
-            "chart",
-            f"components.{component}: has hooks ({', '.join(map(str, found))}),"
-            " which charts of applications must not have",
-            "make jobs or init containers of them and publish the application again",
-        )
+def images(objects: Iterable[dict]) -> dict[str, dict]:
+    """Images of all containers, by object and container."""
+    return {
+        f"{each['kind']}/{name_of(each)}/{container.get('name')}": {
+            "reference": container.get("image"),
+            "id": "",
+            "ours": False,
+        }
+        for each in objects
+        for container in containers(pod_of(each))
+    }

@@ -33,17 +33,32 @@ class Claims:
 
     def found(self) -> list[tuple[str, str]]:
         """Namespace and name of each that is there."""
-        wanted = {
-            (release.namespace, pattern)
-            for release in _release.all_of(self.folder)
-            for part in release.parts
-            for pattern in part.volumes
-        }
+        wanted = self._wanted()
         return [
             (one["metadata"]["namespace"], one["metadata"]["name"])
             for one in self.cluster.everywhere(_charted.CLAIM)
             if self.is_ours(one["metadata"], wanted)
         ]
+
+    def foreign(self, namespace: str, patterns: Iterable[str]) -> list[str]:
+        """Return names of claims of others that a stateful set would take for its own."""
+        wanted, patterns = self._wanted(), list(patterns)
+        claims = self.cluster.items(_charted.CLAIM, namespace) if patterns else []
+        return [
+            claim["metadata"]["name"]
+            for claim in claims
+            if any(fnmatch.fnmatchcase(claim["metadata"]["name"], each) for each in patterns)
+            and not self.is_ours(claim["metadata"], wanted)
+        ]
+
+    def _wanted(self) -> set[tuple[str, str]]:
+        """Return namespaces and names, or patterns of names, that the kept releases have."""
+        return {
+            (release.namespace, pattern)
+            for release in _release.all_of(self.folder)
+            for part in release.parts
+            for pattern in part.volumes
+        }
 
     def is_ours(self, metadata: dict, wanted: Iterable[tuple[str, str]]) -> bool:
         """Whether a claim says so, or a release that is kept does."""

@@ -2,10 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a release should be and what the node has: the difference, in words. Pure."""
+"""What a release should be and what the node has: the difference, in words."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 
 from ansible_collections.margrave.edge.plugins.module_utils._containers import Container
@@ -79,6 +80,7 @@ def made_otherwise(part: Part, one: Container) -> bool:
 
 def _container(known: dict, image: str | None, one: Container) -> list[tuple[str, str]]:
     found = [("image", "runs another image")] if image and one.image_id != image else []
+    found += [("mounts", f"mounts {path}, which is not on the node") for path in _lost(known, one)]
     before = known.get("facets") or {}
     found += [
         (name, f"was made with other {name}")
@@ -92,6 +94,13 @@ def _container(known: dict, image: str | None, one: Container) -> list[tuple[str
     if one.state != "running":
         return [*found, ("stopped", f"is {one.state}")]
     return [*found, ("unhealthy", "is unhealthy")] if one.health == "unhealthy" else found
+
+
+def _lost(known: dict, one: Container) -> list[str]:
+    """Return the mount sources that are gone; without a close look, of those that were noted."""
+    if one.facets:
+        return list(one.lost)
+    return [path for path in known.get("sources") or [] if not os.path.exists(path)]
 
 
 def health(release: Release | None, containers: Iterable[Container]) -> str:

@@ -49,6 +49,8 @@ LOCAL_ONLY = {
     "COMPOSE_EXPERIMENTAL_GIT_REMOTE": "false",
     "COMPOSE_EXPERIMENTAL_OCI_REMOTE": "false",
 }
+# A key of the top level that Compose passes on with its variables filled in.
+VARIABLES = "x-margrave-variables"
 # Compose reads these names itself, so a parameter must not carry them.
 RESERVED = re.compile(r"(COMPOSE|DOCKER)_.*")
 ENV_LINE = re.compile(r'^([A-Za-z_][A-Za-z0-9_]*)="((?:[^"\\]|\\.)*)"\n', re.MULTILINE | re.DOTALL)
@@ -78,17 +80,36 @@ class Compose:
             _refuse_relative(_model.host_paths(literal))
         return model
 
-    def _config(self, project: str, folder: str, env_file: str, *more: str) -> dict:
+    def values(
+        self, project: str, folder: str, env_file: str, names: Iterable[str]
+    ) -> dict[str, str]:
+        """Return those of the variables that the package's own `.env` sets, as Compose reads them.
+
+        Compose tells no variables, but what it made of a key that is ours.
+        """
+        asked = {name: {"value": f"${{{name}-}}", "is_set": f"${{{name}+1}}"} for name in names}
+        given = json.dumps({VARIABLES: asked}).encode()
+        model = self._config(project, folder, env_file, given=given)
+        return {
+            name: str(found["value"]).replace("$$", "$")
+            for name, found in (model.get(VARIABLES) or {}).items()
+            if found["is_set"]
+        }
+
+    def _config(
+        self, project: str, folder: str, env_file: str, *more: str, given: bytes = b""
+    ) -> dict:
         with _handed_over(folder, env_file) as (shown, variables):
             own = os.path.join(shown, ".env")
             files = [own, variables] if os.path.exists(own) else [variables]
             options = [text for path in files for text in ("--env-file", path)]
             command = ["--project-name", project, "--project-directory", shown, *options]
-            command += ["--file", os.path.join(shown, "compose.yaml"), "config", *more]
-            command += ["--format", "json"]
+            command += ["--file", os.path.join(shown, "compose.yaml")]
+            command += ["--file", "-"] if given else []
+            command += ["config", *more, "--format", "json"]
             handles = tuple(int(os.path.basename(path)) for path in (shown, variables))
             # Paths that are not resolved are opened from where it starts.
-            ran = self._run(command, RESOLVE_LIMIT, handles, folder)
+            ran = self._run(command, RESOLVE_LIMIT, handles, folder, given)
         if ran.code != 0:
             raise ConfigError(
                 "compose-file",
@@ -153,12 +174,13 @@ class Compose:
         limit: float,
         handles: tuple[int, ...] = (),
         folder: str | None = None,
+        given: bytes = b"",
     ) -> Ran:
         """Start Compose; with handles as nobody."""
         settings = {"DOCKER_HOST": self.engine.host, **QUICK, **LOCAL_ONLY}
         command = [*self.program, *arguments]
         as_nobody = bool(handles)
-        return self.programs.run(command, limit, settings, handles, as_nobody, folder=folder)
+        return self.programs.run(command, limit, settings, handles, as_nobody, given, folder)
 
 
 @contextmanager

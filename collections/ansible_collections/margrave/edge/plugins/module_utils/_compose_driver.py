@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Iterable
@@ -19,10 +18,13 @@ from ansible_collections.margrave.edge.plugins.module_utils import (
     _host_paths,
     _images,
     _manifests,
+    _materialize,
     _model,
+    _mounts,
     _policy,
     _probes,
     _release,
+    _run_model,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._archive import unpack
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call
@@ -104,33 +106,53 @@ class ComposeDriver:
         """Nothing: content travels with each call, and images are the engine's to keep."""
         return {}
 
-    def stage(self, folder: Folder, one: Wanted, archive: bytes, current: Release | None) -> Part:
-        """Unpack, resolve, hold against the policy, and keep the model that Compose will run."""
-        request = self.call.request
-        model = self._resolved(folder, one, archive)
-        before = None
-        if current is not None:
-            path = _release.model_path(self.call.folder, current.release, one.name)
-            before = read_json(path)
-        ours = {
-            DEPLOYMENT: request.deployment,
-            REVISION: request.revision or "",
-            COMPONENT: one.name,
-        }
-        model = _model.labelled(model, ours, before, self._existing(model, before))
-        path = _release.model_path(folder, request.release or "", one.name)
-        write_plain(path, json.dumps(model, sort_keys=True, indent=1).encode())
+    def stage(self, folder: Folder, one: Wanted, archive: bytes, _current: Release | None) -> Part:
+        """Unpack, resolve, hold against the policy, and keep all content that is mounted."""
+        release = self.call.request.release or ""
+        resolved = self._resolved(folder, one, archive)
+        path = _release.resolved_path(folder, release, one.name)
+        write_plain(path, _run_model.written(resolved))
+        model = _mounts.materialized(folder, release, one.name, resolved)
+        self._models[one.name] = model
         return Part(
             name=one.name,
             digest=one.digest,
             project=self.call.project(one.name),
             timeout=one.timeout,
             images={
-                service: {"reference": image, "id": "", "ours": False}
-                for service, image in _model.images(model).items()
+                name: {
+                    "reference": service["image"],
+                    "policy": service.get("pull_policy") or "",
+                    "id": "",
+                    "ours": False,
+                }
+                for name, service in _model.services(model).items()
+                if service.get("image")
             },
             volumes=_model.volume_names(model),
         )
+
+    @cached_property
+    def _models(self) -> dict[str, dict]:
+        """Models of this call's release whose images are not known yet, by component."""
+        return {}
+
+    def _keep_models(self, release: Release, current: Release | None) -> None:
+        """Write the models that Compose will run, now that it is known which images they mean."""
+        folder = self.call.folder
+        for part in release.parts:
+            model = self._models.pop(part.name, None)
+            if model is None:
+                continue
+            before = _run_model.stored(folder, current, part.name) if current else None
+            ours = {
+                DEPLOYMENT: self.call.request.deployment,
+                REVISION: release.revision,
+                COMPONENT: part.name,
+            }
+            model = _model.pinned(model, part.images)
+            model = _model.labelled(model, ours, before, self._existing(model, before))
+            _run_model.store(folder, release, part.name, model)
 
     def _resolved(self, folder: Folder, one: Wanted, archive: bytes) -> dict:
         """Unpack a component, let Compose resolve it, and hold the result against the policy."""
@@ -153,7 +175,12 @@ class ComposeDriver:
         _probes.check(one.name, _model.services(model))
         if not self.call.request.adopt:
             self._foreign.refuse(one.name, model)
-        return model
+        names = _materialize.variables(model)
+        known = {name: one.variables[name] for name in names if name in one.variables}
+        rest = names - known.keys()
+        if rest and os.path.exists(os.path.join(content, ".env")):
+            known.update(self.compose.values(project, content, variables, rest))
+        return {"model": model, "environment": known}
 
     def _existing(self, model: dict, before: dict | None) -> _model.Existing:
         """Labels to keep: as the model before gave them, else as the engine tells them."""
@@ -167,8 +194,12 @@ class ComposeDriver:
         )
 
     def refuse(self, folder: Folder, release: Release, part: Part) -> None:
-        """Hold the stored model against the policy of now."""
-        model = read_json(_release.model_path(folder, release.release, part.name)) or {}
+        """Hold what the author wrote against the policy of now."""
+        resolved = read_json(_release.resolved_path(folder, release.release, part.name)) or {}
+        # An older version kept the model that Compose runs, and nothing else.
+        model = (
+            resolved.get("model") or _run_model.stored(self.call.folder, release, part.name) or {}
+        )
         content = _release.component_folder(folder, release.release, part.name)
         _policy.check_stored(part.name, model, content, dict(self.call.request.policy))
 
@@ -181,8 +212,16 @@ class ComposeDriver:
         _manifests.check(self.call, self.engine, self.missing(release))
 
     def fetch(self, release: Release) -> bool:
-        """Pull the images that are not here."""
-        return _images.fetch(self.call, self.engine, release)
+        """Pull the images that are not here or have to be newer, and write what Compose runs."""
+        folder = self.call.folder
+        if self._models and folder.linked("next") == release.release:
+            prepared = _release.load(folder, release.release)
+            if prepared is not None and prepared.inputs == release.inputs:
+                _images.inherit(release, prepared)
+        current = _release.load(folder, folder.linked("current"))
+        fetched = _images.fetch(self.call, self.engine, release, current)
+        self._keep_models(release, current)
+        return fetched
 
     # -- switching ----------------------------------------------------------------------------
 
@@ -195,9 +234,7 @@ class ComposeDriver:
     def run(self, release: Release, part: Part, seen: Iterable[Container]) -> None:
         """Let Compose make what differs, and wait until all of it is healthy."""
         path = _release.model_path(self.call.folder, release.release, part.name)
-        model = read_json(path)
-        if model is None:
-            raise _release.incomplete(path)
+        model = _run_model.runnable(self.call.folder, self.engine, release, part)
         mine = [one for one in seen if one.component == part.name]
         limit = float(part.timeout or release.health.get("timeout", 60))
         with self.call.result.timed("switch"):
@@ -224,8 +261,10 @@ class ComposeDriver:
 
     def _looked_at(self, one: Container, before: Iterable[Container]) -> Container:
         """A container closely looked at; what was left alone is made of what it was before."""
-        facets = next((other.facets for other in before if other.id == one.id), {})
-        return replace(one, facets=facets) if facets else self.engine.closely(one)
+        known = next((other for other in before if other.id == one.id and other.facets), None)
+        if known is None:
+            return self.engine.closely(one)
+        return replace(one, facets=known.facets, sources=known.sources)
 
     def _watched(self, project: str) -> list[Container]:
         """One component's containers; Docker's list does not count how often one was restarted."""
@@ -279,8 +318,17 @@ class ComposeDriver:
         return _images.unused(self.call.layout, self.engine, releases, ending)
 
     def tidy(self, dropped: Iterable[Release]) -> list[str]:
-        """Remove images that were fetched for these releases and that nothing else needs."""
+        """Remove images and content of these releases that nothing else needs."""
+        self._in_use.remove_other_content()
         return _images.remove_unused(self.call.layout, self.engine, dropped)
+
+    def mounted(self, names: Iterable[str]) -> set[str]:
+        """Return those of the releases whose folders containers still mount."""
+        return self._in_use.releases(names)
+
+    @property
+    def _in_use(self) -> _mounts.InUse:
+        return _mounts.InUse(self.call.folder, lambda: self.look(closely=True))
 
 
 def _labels(things: Iterable[dict]) -> dict[str, dict]:

@@ -39,6 +39,9 @@ class Container:
     facets: dict = field(factory=dict)
     # Volumes without a name of anybody's choosing; empty when nobody looked closely.
     nameless: tuple = ()
+    # Sources of its bind mounts, and those that are not on the node; empty likewise.
+    sources: tuple = ()
+    lost: tuple = ()
 
     @property
     def service(self) -> str:
@@ -119,6 +122,12 @@ def nameless(told: dict) -> tuple[str, ...]:
     """
     names = (str(one.get("Name") or "") for one in told.get("Mounts") or [])
     return tuple(sorted(name for name in names if re.fullmatch(r"[0-9a-f]{64}", name)))
+
+
+def bind_sources(told: dict) -> tuple[str, ...]:
+    """Return the sources of the bind mounts in an engine's full answer."""
+    mounts = (one for one in told.get("Mounts") or [] if one.get("Type") == "bind")
+    return tuple(sorted({str(one.get("Source") or "") for one in mounts} - {""}))
 
 
 LIMITS = ("Memory", "MemoryReservation", "NanoCpus", "CpuQuota", "CpuShares", "PidsLimit")

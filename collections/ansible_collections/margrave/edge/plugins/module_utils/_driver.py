@@ -53,6 +53,9 @@ class Driver(Protocol):
     def refuse(self, folder: Folder, release: Release, part: Part) -> None:
         """Hold a component that is ready against the policy of now."""
 
+    def mounted(self, names: Iterable[str]) -> set[str]:
+        """Return those of the releases whose folders are still in use by what runs."""
+
     def missing(self, release: Release) -> list[str]:
         """What would have to be fetched before the release can run."""
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import time
 from collections.abc import Callable, Iterable
 
 from ansible_collections.margrave.edge.plugins.module_utils._containers import (
     Container,
     bare,
+    bind_sources,
     facets,
     from_docker,
     from_podman,
@@ -83,7 +85,14 @@ class Engine:
         value = _checked(answer, f"container {container.name}").value()
         told = value if isinstance(value, dict) else {}
         restarts = int(told.get("RestartCount") or container.restarts)
-        found = {"facets": facets(told), "nameless": nameless(told)}
+        sources = bind_sources(told)
+        lost = tuple(path for path in sources if not os.path.exists(path))
+        found = {
+            "facets": facets(told),
+            "nameless": nameless(told),
+            "sources": sources,
+            "lost": lost,
+        }
         return replace(container, restarts=restarts, **found)
 
     def addresses(self, container: Container) -> list[str]:
@@ -114,6 +123,17 @@ class Engine:
             return None
         value = _checked(answer, f"image {reference}").value()
         return bare(str(value.get("Id", ""))) if isinstance(value, dict) else None
+
+    def digest(self, image_id: str, reference: str) -> str:
+        """Return the digest under which the reference's repository has the image, or nothing."""
+        answer = self.http.request("GET", f"{API}/images/{quoted(image_id, ':')}/json")
+        value = _checked(answer, f"image {reference}").value()
+        names = (value.get("RepoDigests") or []) if isinstance(value, dict) else []
+        repository = repository_of(reference)
+        for repository_here, _at, digest in (str(name).partition("@") for name in sorted(names)):
+            if f"/{repository_here}".endswith(f"/{repository}"):
+                return digest
+        return ""
 
     def store(self) -> str:
         """The folder that holds images and containers."""
@@ -210,11 +230,16 @@ class Engine:
         return _checked(self.http.request("GET", target), target).value()
 
 
+def repository_of(reference: str) -> str:
+    """Return an image's name without tag and digest."""
+    folder, slash, last = reference.partition("@")[0].rpartition("/")
+    return folder + slash + last.partition(":")[0]
+
+
 def without_tag(reference: str) -> str:
     """Return an image's name without its tag where a digest names it: podman refuses both."""
-    name, at, digest = reference.partition("@")
-    folder, slash, last = name.rpartition("/")
-    return f"{folder}{slash}{last.partition(':')[0]}@{digest}" if at else reference
+    _name, at, digest = reference.partition("@")
+    return f"{repository_of(reference)}@{digest}" if at else reference
 
 
 def _filters(labels: Iterable[str], named: str = "") -> str:

@@ -34,7 +34,7 @@ def _place(one: Container) -> tuple[str, str]:
 
 
 def unfit(part: Part, model: dict, mine: list[Container]) -> set[str]:
-    """Services whose containers Compose would leave: sick, half made, or changed by a person."""
+    """Services whose containers Compose would leave: sick, half made, changed, without a mount."""
     return {
         one.service
         for one in mine
@@ -42,6 +42,7 @@ def unfit(part: Part, model: dict, mine: list[Container]) -> set[str]:
         and (
             one.health == "unhealthy"
             or one.state in ("created", "dead")
+            or one.lost
             or _compare.made_otherwise(part, one)
         )
     }
@@ -77,4 +78,5 @@ def note(part: Part, model: dict, found: list[Container]) -> None:
             "count": len(mine),
             "finished": bool(mine) and all(one.state == "exited" for one in mine),
             "facets": mine[0].facets if mine else {},
+            "sources": list(mine[0].sources) if mine else [],
         }

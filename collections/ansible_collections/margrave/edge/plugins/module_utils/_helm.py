@@ -23,11 +23,15 @@ from ansible_collections.margrave.edge.plugins.module_utils._kubernetes import (
     Cluster,
     last_words,
 )
-from ansible_collections.margrave.edge.plugins.module_utils._programs import Ran
+from ansible_collections.margrave.edge.plugins.module_utils._programs import NOBODY, Ran
 from ansible_collections.margrave.edge.plugins.module_utils._pull_errors import pull_error
 from ansible_collections.margrave.edge.plugins.module_utils._types import Any
 
 PULL_LIMIT = 600.0
+# What Helm says of a chart, as far as it is plain text on a line.
+ABOUT = re.compile(
+    r"^(name|version|appVersion): \"?([A-Za-z0-9][A-Za-z0-9._+-]*)\"?$", re.MULTILINE
+)
 CURE = "mend the chart or its values and publish the application again"
 
 
@@ -59,24 +63,72 @@ def _logins(login: dict | None) -> Iterator[tuple[str, tuple[int, ...]]]:
         os.close(handle)
 
 
-def render(
-    cluster: Cluster, name: str, namespace: str, chart: str, values: str, adopt: bool
-) -> tuple[str, list[dict]]:
-    """The manifest as the cluster would get it, and the hooks; nothing is made of it."""
-    ran = cluster.helm(
-        [*_upgrade(name, namespace, chart, values, adopt), "--dry-run=server", "-o", "json"]
-    )
+def template(cluster: Cluster, name: str, namespace: str, chart: str, values: str) -> str:
+    """Return the manifest of a chart, rendered without access to the cluster.
+
+    The chart cannot look anything up, whatever its templates do: Helm has no way into the cluster,
+    runs as nobody, and can read the chart and its values alone. What the cluster offers is given.
+    """
+    offers = [word for each in cluster.api_versions() for word in ("--api-versions", each)]
+    with handed_over(chart, values) as (paths, handles):
+        words = ["template", name, paths[0], "--namespace", namespace, "--values", paths[1]]
+        words += ["--skip-tests", "--kube-version", cluster.version(), *offers]
+        ran = cluster.helm_alone(words, handles)
     if ran.code != 0:
         raise _render_error(ran)
-    told = json.loads(ran.out)
-    return str(told.get("manifest") or ""), told.get("hooks") or []
+    return ran.out
 
 
-def _upgrade(name: str, namespace: str, chart: str, values: str, adopt: bool) -> list[str]:
-    words = ["upgrade", name, chart, "--install", "--namespace", namespace, "--values", values]
+def describe(cluster: Cluster, chart: str) -> dict[str, str]:
+    """Return the name and the versions that a chart has."""
+    with handed_over(chart) as (paths, handles):
+        ran = cluster.helm_alone(["show", "chart", paths[0]], handles)
+    if ran.code != 0:
+        raise _render_error(ran)
+    return dict(ABOUT.findall(ran.out))
+
+
+@contextmanager
+def handed_over(*paths: str) -> Iterator[tuple[list[str], tuple[int, ...]]]:
+    """Files and folders as paths of a process that inherits the handles."""
+    handles, shown = [], []
+    try:
+        for path in paths:
+            above, name = os.path.split(path)
+            whole = os.path.isdir(path)
+            handles.append(os.open(above, os.O_RDONLY) if whole else _copy_in_memory(path))
+            # Helm resolves a link to where it leads, which only root may enter; so a folder is
+            # reached as one of those below a link.
+            shown.append(f"/proc/self/fd/{handles[-1]}" + (f"/{name}" if whole else ""))
+        yield shown, tuple(handles)
+    finally:
+        for handle in handles:
+            os.close(handle)
+
+
+def _copy_in_memory(path: str) -> int:
+    handle = os.memfd_create("copy")
+    with open(path, "rb") as file:
+        data = memoryview(file.read())
+    while data:
+        data = data[os.write(handle, data) :]
+    if os.geteuid() == 0:
+        os.fchown(handle, NOBODY, NOBODY)
+    return handle
+
+
+def _upgrade(name: str, namespace: str, chart: str, adopt: bool) -> list[str]:
+    words = ["upgrade", name, chart, "--install", "--namespace", namespace]
     # What it does not state comes from the chart, never from the release before.
     words += ["--reset-values", "--skip-crds", "--create-namespace", "--history-max", "10"]
     return [*words, "--take-ownership"] if adopt else words
+
+
+def rehearse(cluster: Cluster, name: str, namespace: str, chart: str, adopt: bool) -> None:
+    """Have the API server check what an upgrade would make; nothing is made."""
+    ran = cluster.helm([*_upgrade(name, namespace, chart, adopt), "--dry-run=server"])
+    if ran.code != 0:
+        raise _render_error(ran)
 
 
 def upgrade(
@@ -84,13 +136,12 @@ def upgrade(
     name: str,
     namespace: str,
     chart: str,
-    values: str,
     label: str,
     adopt: bool,
     limit: float,
 ) -> None:
     """Make the release; waiting for its health is another's."""
-    words = [*_upgrade(name, namespace, chart, values, adopt), "--labels", label]
+    words = [*_upgrade(name, namespace, chart, adopt), "--labels", label]
     _must(cluster.helm([*words, "--timeout", f"{limit:.0f}s"], limit), "upgrade", limit)
 
 
@@ -123,11 +174,11 @@ def history(cluster: Cluster, name: str, namespace: str) -> list[dict]:
     raise EngineError("helm-failed", f"release {name}: {last_words(ran.err)}", "try helm by hand")
 
 
-def manifest(cluster: Cluster, name: str, namespace: str) -> str:
-    """The manifest of the release as it is now."""
-    ran = cluster.helm(["get", "manifest", name, "--namespace", namespace])
-    _must(ran, "get manifest", 0)
-    return ran.out
+def manifest(cluster: Cluster, name: str, namespace: str, number: int) -> str:
+    """Return the manifest of a state of the release, or nothing where Helm has none."""
+    words = ["get", "manifest", name, "--namespace", namespace, "--revision", str(number)]
+    ran = cluster.helm(words)
+    return ran.out if ran.code == 0 else ""
 
 
 def releases(cluster: Cluster, label: str) -> list[tuple[str, str]]:

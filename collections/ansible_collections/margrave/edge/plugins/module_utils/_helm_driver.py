@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import time
 from collections.abc import Iterable
@@ -17,7 +16,6 @@ from ansible_collections.margrave.edge.plugins.module_utils import (
     _chart_policy,
     _chart_source,
     _charted,
-    _charts,
     _helm,
     _helm_wait,
     _kubernetes,
@@ -38,6 +36,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._layout import Folde
 from ansible_collections.margrave.edge.plugins.module_utils._pull_errors import pull_mismatch
 from ansible_collections.margrave.edge.plugins.module_utils._record import record
 from ansible_collections.margrave.edge.plugins.module_utils._release import Part, Release
+from ansible_collections.margrave.edge.plugins.module_utils._renderings import Renderings
 from ansible_collections.margrave.edge.plugins.module_utils._request import Wanted
 
 
@@ -110,7 +109,7 @@ class HelmDriver:
         return _chart_source.kept(self.call.folder, stored)
 
     def stage(self, folder: Folder, one: Wanted, archive: bytes, _current: Release | None) -> Part:
-        """Fetch the chart, write the values, render, and hold the result against the policy."""
+        """Fetch the chart, write the values, render, and with the last component check all."""
         request = self.call.request
         if one.repository:
             _chart_policy.check_source(one.name, one.repository, dict(request.policy))
@@ -126,38 +125,32 @@ class HelmDriver:
             project=self.call.project(one.name),
             timeout=one.timeout,
         )
-        objects = self._rendered(folder, release, request.namespace, part)
-        stated = json.dumps(
-            {"objects": [_charted.name_of(each) for each in objects]}, sort_keys=True
-        )
-        write_plain(_release.model_path(folder, release, one.name), stated.encode())
-        part.images = {
-            f"{key(each)}/{box['name']}": {"reference": box.get("image"), "id": "", "ours": False}
-            for each in objects
-            for box in _chart_policy.containers(_chart_policy.pod_of(each))
-        }
+        objects = self._renderings.render(folder, release, part)
+        stated = {"objects": [_charted.address_of(each) for each in objects]}
+        model = _release.model_path(folder, release, one.name)
+        write_plain(model, json.dumps(stated, sort_keys=True).encode())
+        part.images = _charted.images(objects)
         part.volumes = _charted.claims(objects)
+        if one.name == request.components[-1].name:
+            # Components may refer to each other's objects, so they are checked together.
+            self._renderings.check_staged(folder, release)
         return part
 
-    def _rendered(self, folder: Folder, release: str, namespace: str, part: Part) -> list[dict]:
-        """The objects of a component, checked."""
-        chart = _charts.path_in(_release.component_folder(folder, release, part.name))
-        _charts.check(part.name, chart)
-        values = _release.values_path(folder, release, part.name)
-        adopt = self.call.request.adopt
-        text, hooks = _helm.render(self.cluster, part.project, namespace, chart, values, adopt)
-        _charted.refuse_hooks(part.name, hooks)
-        objects = self.cluster.as_objects(text, namespace)
-        _chart_policy.check(part.name, objects, dict(self.call.request.policy))
-        return objects
+    @property
+    def _renderings(self) -> Renderings:
+        return Renderings(self.call, self.cluster)
 
     def refuse(self, folder: Folder, release: Release, part: Part) -> None:
-        """Render the stored chart again, and hold it against the policy of now."""
-        self._rendered(folder, release.release, release.namespace, part)
+        """Hold what the stored chart was rendered to against the policy of now."""
+        self._renderings.check(folder, release, part)
 
     @cached_property
     def _images(self) -> Images:
         return Images(self.call.programs, self.call.request.logins)
+
+    def mounted(self, _names: Iterable[str]) -> set[str]:
+        """Return nothing: pods mount nothing of a release's folder."""
+        return set()
 
     def missing(self, release: Release) -> list[str]:
         """Images that are not here, where the node can tell."""
@@ -220,13 +213,9 @@ class HelmDriver:
         elif known:
             _helm.rollback(self.cluster, name, namespace, part.number, limit)
             return
-        folder = self.call.folder
-        chart = _charts.path_in(_release.component_folder(folder, release.release, part.name))
-        values = _release.values_path(folder, release.release, part.name)
-        if not os.path.exists(values):
-            raise _release.incomplete(values)
+        chart = self._renderings.chart_of(self.call.folder, release, part)
         adopt = self.call.request.adopt
-        _helm.upgrade(self.cluster, name, namespace, chart, values, self.label, adopt, limit)
+        _helm.upgrade(self.cluster, name, namespace, chart, self.label, adopt, limit)
 
     def _pods(self, namespace: str) -> list[dict]:
         return self.cluster.items("pods", namespace)

@@ -32,6 +32,8 @@ CONFIGS = (
 )
 # Both programs keep caches of what the server can do; nothing in them is worth a disk.
 SCRATCH = "/run/margrave/kubernetes"
+# A place that is not there, and where nobody can make one.
+NOWHERE = "/proc/self/nowhere"
 LOOK_LIMIT = 60.0
 
 
@@ -56,23 +58,35 @@ class Cluster:
     ) -> Ran:
         """Start helm."""
         command = [self.place.helm, *arguments, "--kubeconfig", self.place.config]
-        environment = {"HOME": "/nonexistent", "HELM_PLUGINS": "/nonexistent"}
+        environment = {"HOME": SCRATCH, "KUBECACHEDIR": SCRATCH, "HELM_PLUGINS": NOWHERE}
         for kind in ("CACHE", "CONFIG", "DATA"):
             environment[f"HELM_{kind}_HOME"] = SCRATCH
         return self.programs.run(command, limit, environment, handles)
 
+    def helm_alone(self, arguments: list[str], handles: tuple[int, ...]) -> Ran:
+        """Start helm as a user who can read nothing of the node, without a way into the cluster.
+
+        The handles are all that it can read.
+        """
+        environment = dict.fromkeys(("HOME", "KUBECONFIG", "HELM_PLUGINS"), NOWHERE)
+        for kind in ("CACHE", "CONFIG", "DATA"):
+            environment[f"HELM_{kind}_HOME"] = NOWHERE
+        command = [self.place.helm, *arguments]
+        return self.programs.run(
+            command, LOOK_LIMIT, environment, handles, as_nobody=True, folder="/"
+        )
+
     def kubectl(self, arguments: list[str], given: bytes = b"", limit: float = LOOK_LIMIT) -> str:
         """What kubectl prints; EngineError when it fails."""
-        command = [self.place.kubectl, f"--kubeconfig={self.place.config}", *arguments]
-        environment = {"HOME": "/nonexistent", "KUBECACHEDIR": SCRATCH}
-        ran = self.programs.run(command, limit, environment, given=given)
+        ran = self._kubectl(arguments, given, limit)
         if ran.code != 0:
-            raise EngineError(
-                "kubernetes-refused",
-                f"kubectl {arguments[0]}: {last_words(ran.err) or 'no answer in time'}",
-                "look at the node: kubectl get nodes,pods -A",
-            )
+            raise _refused(arguments, ran)
         return ran.out
+
+    def _kubectl(self, arguments: list[str], given: bytes = b"", limit: float = LOOK_LIMIT) -> Ran:
+        command = [self.place.kubectl, f"--kubeconfig={self.place.config}", *arguments]
+        environment = {"HOME": SCRATCH, "KUBECACHEDIR": SCRATCH}
+        return self.programs.run(command, limit, environment, given=given)
 
     def as_objects(self, manifest: str, namespace: str) -> list[dict]:
         """What a manifest says, as values; nothing is made of it."""
@@ -126,6 +140,19 @@ class Cluster:
                 ["delete", kind, "-n", namespace, "--ignore-not-found", *names], limit=300.0
             )
 
+    def api_versions(self) -> list[str]:
+        """All that the server offers, as charts ask for it: `apps/v1`, `apps/v1/Deployment`."""
+        found = set(self.kubectl(["api-versions"]).split())
+        asked = ["api-resources", "--no-headers"]
+        ran = self._kubectl(asked)
+        # With an extension of the API away, kubectl lists all others and fails.
+        if not ran.out:
+            raise _refused(asked, ran)
+        for line in ran.out.splitlines():
+            version, _namespaced, kind = line.split()[-3:]
+            found.add(f"{version}/{kind}")
+        return sorted(found)
+
     def version(self) -> str:
         """The server's version, or nothing when it does not answer."""
         try:
@@ -161,6 +188,14 @@ def required() -> Place:
         "no-kubernetes",
         f"this node cannot run Helm components: {' and '.join(lacking)} missing",
         f"install k3s and helm 3.13 or newer, or put a kubeconfig at {CONFIGS[0]}",
+    )
+
+
+def _refused(arguments: list[str], ran: Ran) -> EngineError:
+    return EngineError(
+        "kubernetes-refused",
+        f"kubectl {arguments[0]}: {last_words(ran.err) or 'no answer in time'}",
+        "look at the node: kubectl get nodes,pods -A",
     )
 
 

@@ -80,6 +80,28 @@ class Folder:
         """The real path that Compose runs with."""
         return os.path.join(self.releases, release)
 
+    @property
+    def contents(self) -> str:
+        """Package files, configs and secrets that containers mount, by their digests."""
+        return os.path.join(self.path, "content")
+
+    @property
+    def content_key(self) -> str:
+        """The key under which contents that may be secret are digested."""
+        return os.path.join(self.path, "content.key")
+
+    def content_of(self, path: str) -> str:
+        """Return the content that a path lies in, or an empty text."""
+        inside = path.startswith(self.contents + "/")
+        return path[len(self.contents) + 1 :].partition("/")[0] if inside else ""
+
+    def kept_contents(self) -> list[str]:
+        """Return the contents that are here."""
+        try:
+            return sorted(os.listdir(self.contents))
+        except FileNotFoundError:
+            return []
+
     def link(self, name: str) -> str:
         """`current` or `previous`."""
         return os.path.join(self.path, name)

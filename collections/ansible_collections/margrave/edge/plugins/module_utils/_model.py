@@ -78,6 +78,17 @@ def host_paths(model: dict) -> list[str]:
     return mounts + files
 
 
+def pinned(model: dict, images: Mapping[str, dict]) -> dict:
+    """Return the model with each service's image under the name that a release noted for it."""
+    result = copy.deepcopy(model)
+    for name, service in services(result).items():
+        image = images.get(name)
+        if image:
+            service["image"] = image.get("pin") or image["reference"]
+            service.pop("pull_policy", None)  # the release decided already
+    return result
+
+
 def labelled(model: dict, ours: dict[str, str], before: dict | None, existing: Existing) -> dict:
     """The model with our labels on all that it makes.
 
@@ -88,7 +99,7 @@ def labelled(model: dict, ours: dict[str, str], before: dict | None, existing: E
     past = services(before) if before else {}
     for name, service in services(model).items():
         kept = past.get(name)
-        same = kept is not None and without_ours(kept) == without_ours(service)
+        same = kept is not None and _as_written(kept) == _as_written(service)
         own = {key: kept["labels"][key] for key in OURS} if same and kept else ours
         service["labels"] = {**(service.get("labels") or {}), **own}
     for kind, there in (("networks", existing.networks), ("volumes", existing.volumes)):
@@ -100,10 +111,11 @@ def labelled(model: dict, ours: dict[str, str], before: dict | None, existing: E
     return model
 
 
-def without_ours(service: dict) -> dict:
-    """A service without our labels, to compare what its author wrote."""
+def _as_written(service: dict) -> dict:
+    """Return what makes a container of a service, without our labels."""
     labels = {key: text for key, text in (service.get("labels") or {}).items() if key not in OURS}
-    return {**service, "labels": labels}
+    kept = {key: value for key, value in service.items() if key != "pull_policy"}
+    return {**kept, "labels": labels}
 
 
 def volume_names(model: dict) -> list[str]:

@@ -107,6 +107,15 @@ def pull_mismatch(reference: str) -> ImageError:
     )
 
 
+def pull_denied(reference: str) -> ImageError:
+    """The error for an image that is not here and that its service forbids to pull."""
+    return ImageError(
+        "image-not-here",
+        f"image {reference}: is not on this node, and pull_policy: never forbids to pull it",
+        "load the image on the node, or use pull_policy: missing",
+    )
+
+
 def pull_silent(reference: str, seconds: float) -> RegistryError:
     """The error for a pull that tells nothing any more."""
     return RegistryError(

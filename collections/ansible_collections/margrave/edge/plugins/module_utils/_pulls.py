@@ -9,12 +9,15 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call
 from ansible_collections.margrave.edge.plugins.module_utils._errors import (
+    AuthError,
     ConflictError,
     DiskError,
+    EdgeError,
+    ImageError,
     RegistryError,
     translated,
 )
@@ -33,6 +36,8 @@ RESERVE = 256 * 1024**2
 
 # In the line of progress that tells of a layer.
 SOME_CAME = b'"id"'
+# What the registry, or the way to it, is to blame for.
+OF_REGISTRY = (AuthError, ImageError, RegistryError)
 
 
 class Source(Protocol):
@@ -45,12 +50,17 @@ class Source(Protocol):
         """Fetch an image, and tell of each line of progress, or at least of each second."""
 
 
-def fetch(call: Call, source: Source, references: list[str]) -> None:
-    """Pull all of them, or raise what went wrong first; the others end with it."""
+def fetch(
+    call: Call, source: Source, references: list[str], optional: Collection[str] = ()
+) -> list[str]:
+    """Pull all of them, or raise what went wrong first; the others end with it.
+
+    What is optional is here already: of its registry's trouble only the words are returned.
+    """
     call.safe_point()
     store = source.store()
     _leave_room(store)
-    work = _Work(call, source, store, list(references))
+    work = _Work(call, source, store, list(references), frozenset(optional))
     threads = [
         threading.Thread(target=work.go_on, daemon=True)
         for _number in range(min(AT_ONCE, len(references)))
@@ -61,6 +71,7 @@ def fetch(call: Call, source: Source, references: list[str]) -> None:
         thread.join()
     if work.errors:
         raise work.errors[0]
+    return [call.told(error)["message"] for error in work.tolerated]
 
 
 @changing
@@ -71,7 +82,9 @@ class _Work:
     source: Source
     store: str
     left: list
+    optional: frozenset = frozenset()
     errors: list = field(factory=list)
+    tolerated: list = field(factory=list)
 
     def go_on(self) -> None:
         """Pull until nothing is left, or until something went wrong anywhere."""
@@ -85,7 +98,11 @@ class _Work:
             except _OverError:
                 return
             except Exception as error:  # noqa: BLE001 - a thread that just ends would be taken for done
-                self.errors.append(translated(error))
+                self._failed(reference, translated(error))
+
+    def _failed(self, reference: str, error: EdgeError) -> None:
+        tolerable = reference in self.optional and isinstance(error, OF_REGISTRY)
+        (self.tolerated if tolerable else self.errors).append(error)
 
     def _pull(self, reference: str) -> None:
         login = self.call.request.logins.get(registry_of(reference))

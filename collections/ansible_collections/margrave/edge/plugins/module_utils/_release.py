@@ -20,8 +20,12 @@ from ansible_collections.margrave.edge.plugins.module_utils._layout import Folde
 from ansible_collections.margrave.edge.plugins.module_utils._record import as_dict, changing, field
 
 FILE = "release.json"
+# Raised when the policy's table refuses what it allowed before: what runs is then only warned of.
+POLICY_TABLE = 1
 # Beside the variables that hold them, and as closed; nothing that tells of a release tells this.
 SECRETS = "secrets.json"
+# What a chart was rendered to; kept over attempts, as another rendering could differ.
+RENDERED = ".rendered"
 
 
 @changing
@@ -32,9 +36,10 @@ class Part:
     digest: str
     project: str
     timeout: int | None = None
-    # service -> {"reference", "id", "ours"}: ours, when a call of this collection fetched it
+    # service -> {"reference", "policy", "id", "digest", "pin", "pulled", "ours"}: pin is the name
+    # that Compose gets, ours says that a call of this collection fetched it
     images: dict = field(factory=dict)
-    # service -> {"hash", "count", "finished", "facets"} of its containers when they were healthy;
+    # service -> {"hash", "count", "finished", "facets", "sources"} of its healthy containers;
     # of a chart, object -> what a person may change in it
     services: dict = field(factory=dict)
     volumes: list = field(factory=list)
@@ -59,6 +64,8 @@ class Release:
     engine: str = ""  # empty in one that was stored before this was noted
     # A digest of what it was made from, whatever its revision says.
     inputs: str = ""
+    # Which table of the policy it was checked with; 0 of one from before there was a table.
+    policy_table: int = 0
 
     @property
     def components(self) -> list[str]:
@@ -138,6 +145,16 @@ def values_path(folder: Folder, release: str, component: str) -> str:
     return os.path.join(folder.release(release), f"{component}.values.json")
 
 
+def resolved_path(folder: Folder, release: str, component: str) -> str:
+    """What the author wrote, resolved by Compose: it is checked against policies."""
+    return os.path.join(folder.release(release), f"{component}.resolved.json")
+
+
 def model_path(folder: Folder, release: str, component: str) -> str:
     """What the component resolves to: Compose's model, or names of a chart's objects."""
     return os.path.join(folder.release(release), f"{component}.compose.json")
+
+
+def rendered_path(folder: Folder, release: str, component: str) -> str:
+    """Return the folder of what the component's chart was rendered to."""
+    return os.path.join(folder.release(release), component + RENDERED)

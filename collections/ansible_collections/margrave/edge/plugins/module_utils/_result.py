@@ -29,6 +29,8 @@ class Result:
     components: list = field(factory=list)
     health: str = "unknown"
     images: list = field(factory=list)
+    # What the policy of now would refuse of a release from before its table.
+    policy_findings: list = field(factory=list)
     volumes_kept: list = field(factory=list)
     durations: dict = field(factory=lambda: {"prefetch": 0.0, "switch": 0.0, "health": 0.0})
     error: dict | None = None
@@ -40,6 +42,11 @@ class Result:
         """As Ansible returns it."""
         return as_dict(self)
 
+    def warn(self, text: str) -> None:
+        """Add a warning, which Ansible shows to the user; each only once."""
+        if text not in self.warnings:
+            self.warnings.append(text)
+
     @contextmanager
     def timed(self, step: str) -> Iterator[None]:
         """Add what a step takes to its duration."""
@@ -48,11 +55,6 @@ class Result:
             yield
         finally:
             self.durations[step] = round(self.durations[step] + time.monotonic() - start, 3)
-
-    def warn(self, text: str) -> None:
-        """Tell the operator, once."""
-        if text not in self.warnings:
-            self.warnings.append(text)
 
     def component(self, name: str, state: str, error: dict | None = None) -> None:
         """Say how a component stands now."""

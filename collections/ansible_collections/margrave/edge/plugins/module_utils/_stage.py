@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 from ansible_collections.margrave.edge.plugins.module_utils import _release
 from ansible_collections.margrave.edge.plugins.module_utils._archive import verified
@@ -19,6 +20,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._files import (
     sync_tree,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Folder
+from ansible_collections.margrave.edge.plugins.module_utils._record import as_dict
 from ansible_collections.margrave.edge.plugins.module_utils._release import Part, Release
 
 
@@ -66,7 +68,8 @@ def stage(call: Call, seen: Observation, archives: dict[str, bytes]) -> Release:
     stored = _release.load(call.folder, wanted)
     if stored is not None and stored.proven:
         check_policy(call, stored)
-        _be_patient(call, stored)
+        note_inputs(call, stored)
+        _refill(call, stored, archives)
         return stored
     folder = call.folder.release(wanted)
     _clear(folder)
@@ -82,24 +85,51 @@ def stage(call: Call, seen: Observation, archives: dict[str, bytes]) -> Release:
     return _described(call, parts)
 
 
-def _be_patient(call: Call, release: Release) -> None:
-    """Let a release that ran before take the time that it is given now."""
-    release.health = dict(call.request.health)
-    limits = {one.name: one.timeout for one in call.request.components}
+def note_inputs(call: Call, release: Release) -> bool:
+    """Note what a call gives anew to a release that ran before; return whether something changed.
+
+    None of it reaches a container. A name that is left out stays what it was.
+    """
+    request, before = call.request, as_dict(release)
+    for name in ("version", "revision", "name", "application"):
+        given = getattr(request, name)
+        if given:
+            setattr(release, name, given)
+    release.health = dict(request.health) or release.health
+    limits = {one.name: one.timeout for one in request.components}
     for part in release.parts:
         part.timeout = limits.get(part.name)
+    return as_dict(release) != before
+
+
+def _refill(call: Call, release: Release, archives: Mapping[str, bytes]) -> None:
+    """Put files of a package back that somebody removed from a release."""
+    if release.profile == "compose":
+        # Charts mount nothing from here, and need not pay for the import.
+        from ansible_collections.margrave.edge.plugins.module_utils import _mounts
+
+        for part in release.parts:
+            _mounts.refill(call.folder, release.release, part.name, archives[part.name])
 
 
 def _clear(folder: str) -> None:
-    """Begin anew, but keep the description: it tells which images an earlier attempt fetched."""
+    """Begin anew, but keep the description: it tells which images an earlier attempt fetched.
+
+    Charts that were rendered stay, too: a rendering is made once.
+    """
     for name in os.listdir(folder) if os.path.isdir(folder) else ():
         path = os.path.join(folder, name)
-        if name != _release.FILE:
+        if name != _release.FILE and not name.endswith(_release.RENDERED):
             remove_tree(path) if os.path.isdir(path) else remove_file(path)
 
 
 def rehearse(call: Call, archives: dict[str, bytes]) -> Release:
     """The same checks as `stage`, in a folder that is gone afterwards: for check mode."""
+    stored = _release.load(call.folder, call.request.release)
+    if stored is not None and stored.proven:
+        check_policy(call, stored)
+        note_inputs(call, stored)
+        return stored
     import tempfile  # what it brings along would be a fortieth of each call's imports
 
     with tempfile.TemporaryDirectory(prefix="margrave-") as beside:
@@ -111,10 +141,21 @@ def rehearse(call: Call, archives: dict[str, bytes]) -> Release:
     return _described(call, parts)
 
 
-def check_policy(call: Call, release: Release) -> None:
-    """Hold a release that is ready against the policy of now."""
+def check_policy(call: Call, release: Release, refuse: bool = True) -> None:
+    """Hold a release that is ready against the policy of now.
+
+    One from before the policy's table goes on as it is: what is found is only told.
+    """
     for part in release.parts:
-        call.driver.refuse(call.folder, release, part)
+        try:
+            call.driver.refuse(call.folder, release, part)
+        except ConfigError as error:
+            if error.code != "policy" or (refuse and release.policy_table):
+                raise
+            finding = call.told(error)["message"]
+            if finding not in call.result.policy_findings:
+                call.result.policy_findings.append(finding)
+            call.result.warn(f"{finding}; the next change of this deployment will be refused")
 
 
 def _described(call: Call, parts: list[Part]) -> Release:
@@ -131,4 +172,5 @@ def _described(call: Call, parts: list[Part]) -> Release:
         engine=call.driver.engine_name,
         namespace=request.namespace,
         inputs=request.inputs,
+        policy_table=_release.POLICY_TABLE,
     )

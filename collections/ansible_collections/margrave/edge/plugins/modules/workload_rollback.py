@@ -117,13 +117,19 @@ durations:
   returned: always
   type: dict
   sample: {prefetch: 0.1, switch: 0.9, health: 0.4}
+warnings:
+  description: What to know although the call went on, such as variables that nothing sets.
+  returned: always
+  type: list
+  elements: str
+  sample: []
 trace:
   description: The O(trace) that the call was made with, or null.
   returned: always
   type: str
   sample: 0b8f6f0e-6a0e-4a52-9d55-6b6b9c9f7a11
-warnings:
-  description: What an operator should know of a call that went well, or an empty list.
+policy_findings:
+  description: What the policy would refuse of a release that is older than its rules.
   returned: always
   type: list
   elements: str

@@ -1,0 +1,98 @@
+"""Short stories by name: what changes, one thing at a time, and what has to come of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from tests.equivalence.releases import Release
+from tests.equivalence.services import SETTING, SHARED, Service, Shape
+from tests.equivalence.stories import IN_SHARED, PACKAGE_FILES, TEXTS, Damage, Deed, Step, Story
+
+ALL = tuple(one.name for one in TEXTS)
+BYSTANDER = Service("beta")
+
+
+def release(*services: Service, moved: int = 1) -> Release:
+    """A release of these services with every text and file at its first version."""
+    files = tuple((name, 1) for name in PACKAGE_FILES)
+    return Release(services, TEXTS, files, moved=moved)
+
+
+def rotated(before: Release, name: str) -> Release:
+    """The same release with another value of a secret or a config."""
+    texts = tuple(
+        replace(one, version=one.version + 1) if one.name == name else one for one in before.texts
+    )
+    return replace(before, texts=texts)
+
+
+def rewritten(before: Release, name: str) -> Release:
+    """The same release with another content of a package file."""
+    files = tuple((file, version + (file == name)) for file, version in before.files)
+    return replace(before, files=files)
+
+
+def beside(before: Release, argument: int) -> Release:
+    """The same release with another command of the bystander."""
+    changed = replace(BYSTANDER, argument=argument)
+    services = tuple(changed if one.name == changed.name else one for one in before.services)
+    return replace(before, services=services)
+
+
+def updates(*releases: Release) -> Story:
+    """Install the first, then update to each of the others."""
+    return tuple(Step(Deed.UPDATE, one) for one in releases)
+
+
+def _stories() -> dict[str, Story]:
+    found = {}
+    for text in TEXTS:
+        first = release(Service("alpha", texts=(text.name,)), BYSTANDER)
+        found[f"rotate {text.name}"] = updates(first, rotated(first, text.name))
+        beyond = updates(first, beside(first, 1), beside(first, 2))
+        # An unchanged service outlives the release that it came with, and the next boot.
+        found[f"keep {text.name}"] = (*beyond, Step(Deed.REBOOT))
+    owned = release(Service("alpha", texts=ALL, owned=True), BYSTANDER)
+    for name in ("secret_file", "config_variable"):
+        found[f"rotate {name} of an owner"] = updates(owned, rotated(owned, name))
+    found["take texts over"] = updates(release(Service("alpha", texts=ALL)), owned)
+    for file in ("motd", SHARED):
+        first = release(Service("alpha", files=(file,)), BYSTANDER)
+        inside = file if file != SHARED else IN_SHARED[-1]
+        found[f"rewrite {file}"] = (
+            *updates(first, rewritten(first, inside)),
+            Step(Deed.ROLLBACK),
+        )
+        beyond = updates(first, beside(first, 1), beside(first, 2))
+        found[f"keep {file}"] = (*beyond, Step(Deed.REBOOT))
+    reader = release(Service("alpha", setting=True), BYSTANDER)
+    found["rewrite an env file"] = updates(reader, rewritten(reader, SETTING))
+    for shape in (Shape.PROBED, Shape.ONCE):
+        shaped = release(Service("alpha", shape=shape, files=("motd",)), BYSTANDER)
+        found[f"keep what is {shape}"] = (*updates(shaped, beside(shaped, 1)), Step(Deed.REBOOT))
+    pair = release(Service("alpha", twice=True, files=("motd",)), BYSTANDER)
+    single = release(Service("alpha", files=("motd",)), BYSTANDER)
+    found["one, two and one container"] = updates(single, pair, single)
+    damaged = release(Service("alpha", texts=("secret_file",), files=("motd",)), BYSTANDER)
+    for damage in Damage:
+        found[str(damage)] = (*updates(damaged), Step(Deed.HEAL, damage=damage))
+    moving = release(Service("alpha", moving=True), BYSTANDER)
+    moved = replace(moving, moved=2)
+    found["move a tag"] = updates(moving, moved)
+    found["move a tag and go back"] = (
+        *updates(moving, moved),
+        Step(Deed.ROLLBACK),
+        Step(Deed.HEAL, damage=Damage.REMOVE_ALL),
+    )
+    found["move the tag of what goes back"] = (
+        *updates(moving),
+        Step(Deed.FAIL, replace(moved, broken=True)),
+        Step(Deed.REBOOT),
+    )
+    return found
+
+
+STORIES: Mapping[str, Story] = _stories()
+# Those of the normal run: one of each kind, without a reboot.
+QUICK = ("keep secret_file", "keep motd", "rewrite shared", "move a tag and go back")
