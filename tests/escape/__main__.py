@@ -31,18 +31,18 @@ def main() -> int:
     parser.add_argument("--engine", action="append", choices=NODES, type=Engine, default=[])
     parser.add_argument("--route", action="append", choices=ROUTES, default=[])
     parser.add_argument("--only", default="", help="packages whose name this expression finds")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     verdicts: list[Verdict] = []
-    for engine in asked.engine or list(NODES):
+    for engine in options.engine or list(NODES):
         with tempfile.TemporaryDirectory(prefix="margrave-escape-") as base:
-            routes = asked.route or ROUTES
-            for verdict in run(Lab(asked.lab), engine, Path(base), routes, asked.only):
+            routes = options.route or ROUTES
+            for verdict in run(Lab(options.lab), engine, Path(base), routes, options.only):
                 say(f"{'wrong' if verdict.findings else 'right'}  {verdict}")
                 verdicts.append(verdict)
-    wrong = [one for one in verdicts if one.findings]
+    wrong = [verdict for verdict in verdicts if verdict.findings]
     for line in summary(verdicts):
         say(line)
-    figures = {"count": len(verdicts), "wrong": [asdict(one) for one in wrong]}
+    figures = {"count": len(verdicts), "wrong": [asdict(verdict) for verdict in wrong]}
     keep("escape", {**figures, "summary": list(summary(verdicts))})
     return 1 if wrong else 0
 
@@ -66,36 +66,42 @@ def run(
         if "module" in routes:
             yield from by_module.attempt_all(ground, packages)
         if "push" in routes:
-            with pusher(ground) as made:
-                yield from made.attempt_all([one for one in packages if one.archive is None])
+            with pusher(ground) as pusher_of_node:
+                yield from pusher_of_node.attempt_all(
+                    [package for package in packages if package.archive is None]
+                )
                 if not only and engine is not Engine.KUBERNETES:
-                    yield from made.attempt_tampered()
+                    yield from pusher_of_node.attempt_tampered()
     finally:
         ground.close()
 
 
 def admission(engine: Engine, folder: Path, only: str) -> Iterator[Verdict]:
     """Hold the engine's packages against the controller's admission."""
-    packages = [one for one in chosen(engine, Names(), only) if one.archive is None]
-    with controller(folder, packages) as made:
+    packages = [package for package in chosen(engine, Names(), only) if package.archive is None]
+    with controller(folder, packages) as checking:
         for package in packages:
-            yield judge_admission(made, package, engine)
+            yield judge_admission(checking, package, engine)
 
 
 def chosen(engine: Engine, names: Names, only: str) -> list[Package]:
     """Return the packages for an engine whose name the expression finds."""
     if engine is Engine.KUBERNETES:
-        found = catalogue.hostile_charts(names) + catalogue.ordinary_charts(names)
+        packages = catalogue.hostile_charts(names) + catalogue.ordinary_charts(names)
     else:
         hostile = catalogue.hostile_compose(names) + archives.packages()
-        found = hostile + catalogue.ordinary_compose(names)
-    return [one for one in found if engine in one.engines and re.search(only, one.name)]
+        packages = hostile + catalogue.ordinary_compose(names)
+    return [
+        package
+        for package in packages
+        if engine in package.engines and re.search(only, package.name)
+    ]
 
 
 def summary(verdicts: Sequence[Verdict]) -> Iterator[str]:
     """Count verdicts by engine and route."""
-    every = Counter((one.engine, one.route) for one in verdicts)
-    wrong = Counter((one.engine, one.route) for one in verdicts if one.findings)
+    every = Counter((verdict.engine, verdict.route) for verdict in verdicts)
+    wrong = Counter((verdict.engine, verdict.route) for verdict in verdicts if verdict.findings)
     for (engine, route), count in sorted(every.items()):
         yield f"{engine:10} {route:10} {count:4} packages, {wrong[engine, route]:4} wrong"
 

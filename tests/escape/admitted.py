@@ -28,9 +28,9 @@ class Controller:
         self._works.catalog.add({"name": "escape", "url": str(folder / "apps")})
         answer = self._works.catalog.sync("escape")
         self._findings = [
-            f"{one['file']}: {one['message']}"
-            for one in answer["findings"]
-            if one["severity"] == "error"
+            f"{finding['file']}: {finding['message']}"
+            for finding in answer["findings"]
+            if finding["severity"] == "error"
         ]
 
     def close(self) -> None:
@@ -40,11 +40,11 @@ class Controller:
     def refusal(self, package: Package) -> str:
         """Findings with which the package is refused, in a line; empty when it is let in."""
         app = app_of(package)
-        found = [one for one in self._findings if one.startswith(f"{app}/")]
+        found = [finding for finding in self._findings if finding.startswith(f"{app}/")]
         try:
             body = {"app": app, "targets": {"sites": [self._site(package.policy)]}}
             plan = self._works.admission.plan(body, ADA)
-            found += [f"{one['code']} {one['message']}" for one in plan["findings"]]
+            found += [f"{finding['code']} {finding['message']}" for finding in plan["findings"]]
         except MargraveError as error:
             found.append(str(error))
         return "; ".join(found)
@@ -64,11 +64,11 @@ class Controller:
 def controller(folder: Path, packages: Iterable[Package]) -> Iterator[Controller]:
     """A controller with a registry that knows every image."""
     registry = FakeRegistry().start()
-    made = Controller(folder, registry, packages)
+    admission = Controller(folder, registry, packages)
     try:
-        yield made
+        yield admission
     finally:
-        made.close()
+        admission.close()
         registry.stop()
 
 
@@ -134,9 +134,9 @@ def _type(value: object) -> str:
     return "boolean" if isinstance(value, bool) else "string"
 
 
-def judge_admission(made: Controller, package: Package, engine: str) -> Verdict:
-    """Hold what the controller says against what must become of the package."""
-    refusal = made.refusal(package)
+def judge_admission(admission: Controller, package: Package, engine: str) -> Verdict:
+    """Compare the controller's answer with the package's expectation."""
+    refusal = admission.refusal(package)
     findings = []
     if package.admission == Expectation.REFUSED and not refusal:
         findings.append("was let in")

@@ -16,16 +16,16 @@ TOGETHER = 12
 
 def attempt_all(ground: Ground, packages: Sequence[Package]) -> Iterator[Verdict]:
     """Judge each package: those that must be refused together, as long as they all are."""
-    refused = [one for one in packages if one.expect is Expectation.REFUSED]
+    refused = [package for package in packages if package.expect is Expectation.REFUSED]
     for start in range(0, len(refused), TOGETHER):
         batch = refused[start : start + TOGETHER]
         before = ground.listing()
         verdicts = _together(ground, batch, before)
-        if not any(one.findings for one in verdicts):
+        if not any(verdict.findings for verdict in verdicts):
             yield from verdicts
             continue
         ground.delete(batch)
-        ground.recover(before, [one.deployment for one in batch])
+        ground.recover(before, [package.deployment for package in batch])
         for package in batch:
             yield attempt(ground, package)
     for package in packages:
@@ -48,7 +48,7 @@ def attempt(ground: Ground, package: Package) -> Verdict:
 
 def _together(ground: Ground, packages: Sequence[Package], before: Listing) -> list[Verdict]:
     """Judge the packages by one playbook; a finding is then one of any of them."""
-    own = [one.deployment for one in packages]
+    own = [package.deployment for package in packages]
     ground.listener.take()
     answers = ground.install(packages)
     after = ground.listing(own)

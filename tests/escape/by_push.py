@@ -53,12 +53,12 @@ class Pusher:
     def attempt_all(self, packages: Sequence[Package]) -> Iterator[Verdict]:
         """Judge each package: those of one policy together, as long as all are refused."""
         for policy in _policies(packages):
-            same = [one for one in packages if one.policy == policy]
-            refused = [one for one in same if one.expect is Expectation.REFUSED]
+            same = [package for package in packages if package.policy == policy]
+            refused = [package for package in same if package.expect is Expectation.REFUSED]
             for start in range(0, len(refused), TOGETHER):
                 batch = refused[start : start + TOGETHER]
                 verdicts = self.attempt(batch)
-                if any(one.findings for one in verdicts) or self._halted():
+                if any(verdict.findings for verdict in verdicts) or self._halted():
                     for package in batch:
                         verdicts = self.attempt([package])
                         yield from verdicts
@@ -75,7 +75,7 @@ class Pusher:
 
     def attempt(self, packages: Sequence[Package], tamper: Tamper | None = None) -> list[Verdict]:
         """Judge packages that are pushed together, and take them back."""
-        own = [one.deployment for one in packages]
+        own = [package.deployment for package in packages]
         before = self.ground.listing()
         self.ground.listener.take()
         for package in packages:
@@ -87,8 +87,13 @@ class Pusher:
         shown = before if differences.between(before, after, own) else after
         connections = self.ground.listener.take()
         verdicts = [
-            judge(one, "push", self.ground.engine, self._evidence(one, shown, after, connections))
-            for one in packages
+            judge(
+                package,
+                "push",
+                self.ground.engine,
+                self._evidence(package, shown, after, connections),
+            )
+            for package in packages
         ]
         self._take_back(packages)
         self.ground.recover(before, own)
@@ -96,10 +101,10 @@ class Pusher:
 
     def _write(self, package: Package, tamper: Tamper | None) -> None:
         """Put a package's component and document into the work tree."""
-        made = package.write(self.ground.base / "pushed" / package.name)
-        name = digest.of_files(folder.read(made)).removeprefix("sha256:")
+        content = package.write(self.ground.base / "pushed" / package.name)
+        name = digest.of_files(folder.read(content)).removeprefix("sha256:")
         place = self.repository.tree / "components" / name
-        shutil.copytree(made, place, dirs_exist_ok=True)
+        shutil.copytree(content, place, dirs_exist_ok=True)
         document = _document(package, name)
         if tamper:
             tamper(place, document)
@@ -116,7 +121,9 @@ class Pusher:
             self.repository.remove(_path(package))
         self._push({})
         eventually(
-            lambda: not self._halted() and all(self._gone(one.deployment) for one in packages),
+            lambda: (
+                not self._halted() and all(self._gone(package.deployment) for package in packages)
+            ),
             LIMIT,
             "the packages are gone",
             0.2,
@@ -154,12 +161,12 @@ class Pusher:
 @contextmanager
 def pusher(ground: Ground) -> Iterator[Pusher]:
     """A running runner that has the node."""
-    made = Pusher(ground)
-    made.open()
+    running = Pusher(ground)
+    running.open()
     try:
-        yield made
+        yield running
     finally:
-        made.close()
+        running.close()
 
 
 def _policies(packages: Sequence[Package]) -> list[Mapping[str, Any]]:

@@ -72,7 +72,7 @@ def project_of_neighbour() -> str:
 
 @dataclass(frozen=True)
 class Package:
-    """One package: its files, and what must become of it."""
+    """One package: its files and its expected end."""
 
     name: str
     kind: str  # compose | helm
@@ -85,7 +85,7 @@ class Package:
     values: Mapping[str, Any] = field(default_factory=dict)
     policy: Mapping[str, Any] = field(default_factory=dict)
     rows: tuple[int, ...] = ()
-    # Whether the controller can know that it must be refused.
+    # `refused` where the controller can know, else `open`.
     admission: str = "refused"
     archive: bytes | None = None  # a crafted archive in place of the files'
 

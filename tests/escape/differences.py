@@ -1,4 +1,4 @@
-"""What differs between two listings of a node, without the noise that every node makes."""
+"""Differences between two listings of a node, without the noise that every node makes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 Listing = Mapping[str, Mapping[str, Any]]
 
-# Differences that say nothing about a package, each with its reason. Patterns match whole names.
+# Differences that packages do not cause, each with its reason. Patterns match whole names.
 NOISE: Mapping[str, Mapping[str, str]] = {
     "files": {
         r"/var/lib/margrave(/deployments|/fences)?": "a folder's time changes with its entries",
@@ -101,7 +101,7 @@ def _of_part(
 
 
 def _is_own(part: str, name: str, old: Any, new: Any, own: Sequence[str]) -> bool:
-    """Whether a thing belongs to one of the deployments under test, before and after."""
+    """Tell whether a thing belongs to one of the deployments under test, before and after."""
     if part == "objects":
         return all(value[0] in own for value in (old, new) if value is not None)
     return part == "files" and any(_of_deployment(name, ident) for ident in own)

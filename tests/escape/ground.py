@@ -32,7 +32,7 @@ NODE_SIDE = Path(__file__).with_name("node_side")
 PROGRAM = Path("/run/escape-listing.pyz")
 TIMEOUT = 8  # seconds until a package must be healthy: nothing in here takes longer to start
 NAMESPACE = "default"
-# What the contract states as the default, said outright: it must not depend on a module's default.
+# The contract's default, written out: it must not depend on the module's own default.
 DEFAULT_POLICY: dict[str, Any] = {
     "privileged": "deny",
     "host_paths": [],
@@ -96,13 +96,13 @@ class Ground:
 
     def listing(self, own: Sequence[str] = ()) -> Listing:
         """Return everything on the node; `own` are the deployments under test."""
-        asked = {
+        question = {
             "engine": str(self.engine),
             "own": list(own),
-            "releases": [f"margrave-{short_of(one)}-{COMPONENT}" for one in own],
+            "releases": [f"margrave-{short_of(ident)}-{COMPONENT}" for ident in own],
             "marker": MARKER,
         }
-        command = f"python3 {PROGRAM} {shlex.quote(json.dumps(asked))}"
+        command = f"python3 {PROGRAM} {shlex.quote(json.dumps(question))}"
         done = self.lab.ssh(self.node, command, check=True, timeout=120)
         found: Listing = json.loads(done.stdout)
         return found
@@ -115,8 +115,8 @@ class Ground:
         """Return the answers of workload_delete."""
         return self.shop().call(
             *(
-                Step("workload_delete", {"deployment": one.deployment, "volumes": "remove"})
-                for one in packages
+                Step("workload_delete", {"deployment": package.deployment, "volumes": "remove"})
+                for package in packages
             )
         )
 
@@ -149,5 +149,5 @@ class Ground:
         return Step("workload_install", arguments)
 
     def _restore(self) -> None:
-        """Remove everything that was deployed, and what packages left on the node."""
+        """Remove all deployments and everything that packages left on the node."""
         self.lab.ssh(self.node, self._neighbour.sweep() + RESTORE, timeout=300)

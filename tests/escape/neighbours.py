@@ -1,4 +1,4 @@
-"""What stands on a node beside hostile packages: another deployment, and files to steal."""
+"""Surroundings of hostile packages on a node: another deployment, and files to steal."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ END
 echo '{{"defaultAction": "SCMP_ACT_ALLOW"}}' > /etc/escape.json
 (umask 077; echo {MARKER} > /root/escape-secret)
 """
-# Whatever packages leave behind when they got through; the setting is what nodes start with.
+# Remove everything that packages leave behind when they got through.
 RESTORE = """
 find /root /etc /srv /var/lib -name '*escape-*' ! -name escape-secret ! -path '/var/lib/docker/*' \
   ! -path '/var/lib/containers/*' ! -path '/var/lib/containerd/*' -delete 2>/dev/null

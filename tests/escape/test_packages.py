@@ -45,43 +45,45 @@ def _kind_and_name(package: Package) -> str:
 @pytest.fixture(scope="module")
 def admission(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Controller]:
     """A controller whose catalogue holds the Compose packages."""
-    packages = [one for one in HOSTILE + ORDINARY if one.kind == "compose"]
-    with controller(tmp_path_factory.mktemp("compose"), packages) as made:
-        yield made
+    packages = [package for package in HOSTILE + ORDINARY if package.kind == "compose"]
+    with controller(tmp_path_factory.mktemp("compose"), packages) as checking:
+        yield checking
 
 
 @pytest.fixture(scope="module")
 def admission_of_charts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Controller]:
     """A controller whose catalogue holds the charts."""
-    packages = [one for one in HOSTILE + ORDINARY if one.kind == "helm"]
-    with controller(tmp_path_factory.mktemp("charts"), packages) as made:
-        yield made
+    packages = [package for package in HOSTILE + ORDINARY if package.kind == "helm"]
+    with controller(tmp_path_factory.mktemp("charts"), packages) as checking:
+        yield checking
 
 
 @pytest.fixture
 def ground(lab: Lab, tmp_path: Path) -> Iterator[Ground]:
     """A node with podman and a neighbour that no package may touch."""
-    made = Ground(lab, "depot-1", Engine.PODMAN, tmp_path)
-    made.open()
-    yield made
-    made.close()
+    opened = Ground(lab, "depot-1", Engine.PODMAN, tmp_path)
+    opened.open()
+    yield opened
+    opened.close()
 
 
 def _for_podman(ground: Ground) -> list[Package]:
     names = ground.names
     every = catalogue.hostile_compose(names) + catalogue.ordinary_compose(names)
-    return [one for one in every + archives.packages() if Engine.PODMAN in one.engines]
+    return [package for package in every + archives.packages() if Engine.PODMAN in package.engines]
 
 
 def test_there_are_enough_packages() -> None:
     """Sixty hostile packages for each engine at the least, and twenty ordinary ones."""
     for engine in ("podman", "docker", "kubernetes"):
-        assert sum(engine in one.engines for one in HOSTILE) >= 60
+        assert sum(engine in package.engines for package in HOSTILE) >= 60
     assert len(catalogue.ordinary_compose()) >= 20
 
 
 @pytest.mark.parametrize(
-    "package", [one for one in HOSTILE + ORDINARY if one.kind == "compose"], ids=_kind_and_name
+    "package",
+    [package for package in HOSTILE + ORDINARY if package.kind == "compose"],
+    ids=_kind_and_name,
 )
 def test_the_controller_lets_in_what_is_ordinary_alone(
     admission: Controller, package: Package
@@ -91,7 +93,9 @@ def test_the_controller_lets_in_what_is_ordinary_alone(
 
 
 @pytest.mark.parametrize(
-    "package", [one for one in HOSTILE + ORDINARY if one.kind == "helm"], ids=_kind_and_name
+    "package",
+    [package for package in HOSTILE + ORDINARY if package.kind == "helm"],
+    ids=_kind_and_name,
 )
 def test_the_controller_lets_ordinary_charts_in(
     admission_of_charts: Controller, package: Package
@@ -103,18 +107,20 @@ def test_the_controller_lets_ordinary_charts_in(
 @pytest.mark.lab
 def test_a_node_refuses_what_a_playbook_hands_it(ground: Ground) -> None:
     """The module alone refuses hostile packages and runs ordinary ones; nothing else differs."""
-    packages = [one for one in _for_podman(ground) if one.name in SOME]
+    packages = [package for package in _for_podman(ground) if package.name in SOME]
     assert len(packages) == len(SOME)
-    assert [str(one) for one in by_module.attempt_all(ground, packages) if one.findings] == []
+    assert [
+        str(verdict) for verdict in by_module.attempt_all(ground, packages) if verdict.findings
+    ] == []
 
 
 @pytest.mark.lab
 def test_a_node_refuses_what_is_pushed_past_the_controller(ground: Ground) -> None:
     """A package that a person pushes to Git fails as config, and nothing of it is started."""
-    packages = [one for one in _for_podman(ground) if one.name in PUSHED]
+    packages = [package for package in _for_podman(ground) if package.name in PUSHED]
     assert len(packages) == len(PUSHED)
-    with pusher(ground) as made:
-        assert [str(one) for one in made.attempt_all(packages) if one.findings] == []
+    with pusher(ground) as pushing:
+        assert [str(verdict) for verdict in pushing.attempt_all(packages) if verdict.findings] == []
 
 
 @pytest.mark.lab
@@ -154,4 +160,4 @@ services:
 def test_no_package_gets_out_on_any_route(lab: Lab, tmp_path: Path, engine: Engine) -> None:
     """Every package on every route to every engine: refused, or contained, or running."""
     verdicts = list(run(lab, engine, tmp_path, ("admission", "module", "push"), ""))
-    assert [str(one) for one in verdicts if one.findings] == []
+    assert [str(verdict) for verdict in verdicts if verdict.findings] == []

@@ -30,7 +30,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What was seen of a package on a node."""
+    """Observations of a package on a node."""
 
     state: str
     error: Mapping[str, Any]
@@ -41,7 +41,7 @@ class Evidence:
 
     @property
     def end(self) -> str:
-        """How it ended, in a line."""
+        """The end in one line."""
         if not self.error:
             return self.state
         text = f"{self.error.get('class')}/{self.error.get('code')}: {self.error.get('message')}"

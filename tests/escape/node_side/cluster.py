@@ -11,7 +11,7 @@ import kernel
 
 KUBECTL = ["kubectl", "--kubeconfig", "/etc/kubernetes/admin.conf"]
 RELEASE = "meta.helm.sh/release-name"
-# Kinds that tell of the cluster's pulse, and of nothing that anybody did.
+# Kinds that change all the time without any action.
 PULSE = ("events", "leases")
 VOLATILE = ("managedFields", "resourceVersion", "generation", "creationTimestamp")
 
@@ -21,17 +21,17 @@ class Cluster:
 
     def __init__(self, own: list) -> None:
         self.own = own
-        self.by_uid = {one["metadata"]["uid"]: one for one in self._all()}
+        self.by_uid = {item["metadata"]["uid"]: item for item in self._all()}
         self.pods = self._pods()
 
     def objects(self):
-        """Yield all objects: owner, and what they are without their status."""
-        for one in self.by_uid.values():
-            meta = {key: text for key, text in one["metadata"].items() if key not in VOLATILE}
-            plain = {**one, "metadata": meta, "status": None}
+        """Yield all objects with owner and content, without their status."""
+        for item in self.by_uid.values():
+            meta = {key: text for key, text in item["metadata"].items() if key not in VOLATILE}
+            plain = {**item, "metadata": meta, "status": None}
             text = json.dumps(plain, sort_keys=True)
-            name = f"{one['kind']} {meta.get('namespace', '')}/{meta['name']}"
-            yield name, [self._owner(one), hashlib.sha256(text.encode()).hexdigest()]
+            name = f"{item['kind']} {meta.get('namespace', '')}/{meta['name']}"
+            yield name, [self._owner(item), hashlib.sha256(text.encode()).hexdigest()]
 
     def spaces(self) -> set:
         """Return the mount namespaces of all containers."""
@@ -54,36 +54,36 @@ class Cluster:
                     yield f"{name}: {words}", 1
 
     def shown(self):
-        """Yield places of the deployments under test and what they show."""
-        for one in self.by_uid.values():
-            if self._owner(one) not in self.own:
+        """Yield texts of the deployments under test by place."""
+        for item in self.by_uid.values():
+            if self._owner(item) not in self.own:
                 continue
-            meta = one["metadata"]
-            yield f"{one['kind']} {meta['name']}", json.dumps(one)
-            if one["kind"] == "Pod":
+            meta = item["metadata"]
+            yield f"{item['kind']} {meta['name']}", json.dumps(item)
+            if item["kind"] == "Pod":
                 words = ["-n", meta["namespace"], "logs", meta["name"], "--all-containers"]
                 yield f"the output of {meta['name']}", _run(*words)
 
-    def _owner(self, one) -> str:
-        """Return the Helm release that an object belongs to, by itself or by what made it."""
-        while one is not None:
-            meta = one["metadata"]
+    def _owner(self, item) -> str:
+        """Return the Helm release of an object or of its owner."""
+        while item is not None:
+            meta = item["metadata"]
             release = (meta.get("annotations") or {}).get(RELEASE)
             if release:
                 return str(release)
-            if one["kind"] == "Secret" and (meta.get("labels") or {}).get("owner") == "helm":
+            if item["kind"] == "Secret" and (meta.get("labels") or {}).get("owner") == "helm":
                 return str(meta["labels"]["name"])
             made_by = (meta.get("ownerReferences") or [{}])[0].get("uid")
-            if one["kind"] == "Endpoints":
+            if item["kind"] == "Endpoints":
                 made_by = self._service(meta)
-            one = self.by_uid.get(made_by)
+            item = self.by_uid.get(made_by)
         return ""
 
     def _service(self, meta):
         """Return the Service whose addresses an Endpoints object holds."""
-        for uid, one in self.by_uid.items():
-            same = (one["metadata"].get("namespace"), one["metadata"]["name"])
-            if one["kind"] == "Service" and same == (meta.get("namespace"), meta["name"]):
+        for uid, item in self.by_uid.items():
+            same = (item["metadata"].get("namespace"), item["metadata"]["name"])
+            if item["kind"] == "Service" and same == (meta.get("namespace"), meta["name"]):
                 return uid
         return None
 

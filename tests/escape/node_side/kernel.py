@@ -30,7 +30,7 @@ PLAIN_DEVICE = re.compile(
 
 
 def files(root: str):
-    """Yield each path below the root, and what it is: type, mode, owner, size, time, content."""
+    """Yield each path below the root with type, mode, owner, size, time, content."""
     waiting = [root]
     while waiting:
         folder = waiting.pop()
@@ -135,7 +135,7 @@ def cgroups():
 
 
 class Reach:
-    """What a container has beyond a plain one's; `others` are processes of other deployments."""
+    """Rights of a container beyond a plain one's; `others` are processes of other deployments."""
 
     def __init__(self, others, roots, *, filtered: bool) -> None:
         self._others = [(1, "the node"), *others]
@@ -160,7 +160,7 @@ class Reach:
 
     def _rights(self, pid: int):
         with open(f"/proc/{pid}/status", encoding="utf-8") as file:
-            status = {key: text.strip() for key, _, text in (one.partition(":") for one in file)}
+            status = {key: text.strip() for key, _, text in (line.partition(":") for line in file)}
         extra = int(status.get("CapBnd", "0"), 16) & ~CAPABILITIES
         if extra:
             yield f"has capabilities {extra:#x}"
@@ -180,7 +180,7 @@ class Reach:
             if plain(point, root, kind):
                 continue
             path = self._path(device, root)
-            if not any(path == one or path.startswith(one + "/") for one in self._roots):
+            if not any(path == top or path.startswith(top + "/") for top in self._roots):
                 yield f"has {path} ({kind} {source}) at {point}"
 
     def _path(self, device: str, root: str) -> str:
