@@ -33,53 +33,53 @@ def main() -> int:
         help="the stories by name instead, or those that have this text in theirs",
     )
     parser.add_argument("--no-shrink", action="store_true", help="report the first find as it is")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     begun = time.monotonic()
-    with opened(Lab(asked.lab), asked.engine) as oracle:
-        named = asked.known is not None
-        found = _known(oracle, asked.known) if named else _generated(oracle, asked)
+    with opened(Lab(options.lab), options.engine) as oracle:
+        named = options.known is not None
+        findings = _known(oracle, options.known) if named else _generated(oracle, options)
         figures = {
-            "engine": str(asked.engine),
-            "asked": "by name" if named else f"{asked.examples} with seed {asked.seed}",
+            "engine": str(options.engine),
+            "requested": "by name" if named else f"{options.examples} with seed {options.seed}",
             "stories": oracle.stories,
             "steps": {str(deed): count for deed, count in sorted(oracle.steps.items())},
             "stopped at a step": oracle.stopped,
             "fresh installs": oracle.fresh.count,
             "seconds": round(time.monotonic() - begun, 1),
-            "findings": found,
+            "findings": findings,
         }
-    keep(f"equivalence-{asked.engine}-{'known' if named else asked.seed}", figures)
-    return 1 if found else 0
+    keep(f"equivalence-{options.engine}-{'known' if named else options.seed}", figures)
+    return 1 if findings else 0
 
 
 def _known(oracle: Oracle, text: str) -> list[str]:
     """The findings of the stories that have the text in their names."""
-    found = []
+    findings = []
     for name, story in STORIES.items():
         if text not in name:
             continue
         finding = oracle.lead(story)
         _say(f"{name}: {finding or 'equal'}")
-        found += [f"{name}: {finding}"] if finding else []
-    return found
+        findings += [f"{name}: {finding}"] if finding else []
+    return findings
 
 
-def _generated(oracle: Oracle, asked: argparse.Namespace) -> list[str]:
+def _generated(oracle: Oracle, options: argparse.Namespace) -> list[str]:
     """The finding of the smallest story that Hypothesis comes to; none when all are equal."""
     last: list[str] = []
-    end = time.monotonic() + 60 * asked.minutes
-    phases = (Phase.generate,) if asked.no_shrink else (Phase.generate, Phase.shrink)
+    end = time.monotonic() + 60 * options.minutes
+    phases = (Phase.generate,) if options.no_shrink else (Phase.generate, Phase.shrink)
 
-    @seed(asked.seed)
+    @seed(options.seed)
     @settings(
-        max_examples=asked.examples,
+        max_examples=options.examples,
         deadline=None,
         database=None,
         phases=phases,
         report_multiple_bugs=False,
         suppress_health_check=list(HealthCheck),
     )
-    @given(stories(asked.longest))
+    @given(stories(options.longest))
     def lead(story: Story) -> None:
         if time.monotonic() > end:
             return

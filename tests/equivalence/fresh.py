@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from tests.equivalence import views
-from tests.equivalence.judging import words
+from tests.equivalence.judging import failure_of
 from tests.equivalence.nodes import EdgeNode
 from tests.equivalence.releases import Release
 
@@ -47,5 +47,5 @@ class FreshInstalls:
     def _install(self, release: Release) -> Mapping[str, views.View]:
         self.node.clean()
         answer = self.node.update(release)
-        assert not answer.get("failed"), f"fresh install: {words(answer)}"
+        assert not answer.get("failed"), f"fresh install: {failure_of(answer)}"
         return views.views(self.node.snapshot(release))

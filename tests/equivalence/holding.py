@@ -12,12 +12,12 @@ from tests.equivalence.services import Service
 from tests.equivalence.stories import TEXTS
 
 NAMES = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta")
-OWNERS = dict(zip((one.name for one in TEXTS), NAMES, strict=True))
+OWNERS = dict(zip((text.name for text in TEXTS), NAMES, strict=True))
 
 
 def first_release() -> Release:
     """The release with every text at its first version."""
-    return Release(tuple(Service(OWNERS[one.name], texts=(one.name,)) for one in TEXTS), TEXTS)
+    return Release(tuple(Service(OWNERS[text.name], texts=(text.name,)) for text in TEXTS), TEXTS)
 
 
 def written_texts(release: Release) -> dict[str, str]:
@@ -27,9 +27,9 @@ def written_texts(release: Release) -> dict[str, str]:
 
 def found_texts(snapshot: Iterable[Mapping[str, Any]]) -> dict[str, str | None]:
     """The text that each service's container finds in its place."""
-    targets = {OWNERS[one.name]: one.target(owned=False) for one in TEXTS}
+    targets = {OWNERS[text.name]: text.target(owned=False) for text in TEXTS}
     return {
-        name: content(told["Trees"], targets[name])
-        for told in snapshot
-        if (name := views.service_of(told)) in targets
+        name: content(container["Trees"], targets[name])
+        for container in snapshot
+        if (name := views.service_of(container)) in targets
     }

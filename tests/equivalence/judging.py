@@ -1,4 +1,4 @@
-"""What containers have to hold whatever any node says, and words for answers."""
+"""Checks of containers against their release, and descriptions of failed answers."""
 
 from __future__ import annotations
 
@@ -14,35 +14,36 @@ from tests.equivalence.releases import Release
 def missing_sources(snapshot: Snapshot) -> list[str]:
     """Return mounts whose source is not on the node any more."""
     return [
-        f"{views.name_of(told)}: mount source {source} is missing"
-        for told in snapshot
-        for source in told["Missing"]
+        f"{views.name_of(container)}: mount source {source} is missing"
+        for container in snapshot
+        for source in container["Missing"]
     ]
 
 
 def wrong_content(snapshot: Snapshot, release: Release) -> list[str]:
-    """Compare what containers find with what the author and the operator wrote."""
-    found = []
-    for told in snapshot:
-        name = views.service_of(told)
-        if name not in {one.name for one in release.services}:
-            continue  # the comparison with the fresh install says so
-        if not told["Trees"]:
-            continue  # nobody reads in a container that has ended
+    """Compare the content in containers with the texts that author and operator wrote."""
+    findings = []
+    for container in snapshot:
+        name = views.service_of(container)
+        if name not in {service.name for service in release.services}:
+            continue  # the comparison with the fresh install reports it
+        if not container["Trees"]:
+            continue  # an ended container has no process to look through
         for path, text in sorted(release.expected(name).items()):
-            there = content(told["Trees"], path)
-            if there != text:
-                found.append(f"{name}: {path} holds {there!r}, not {text!r}")
-    return found
+            actual = content(container["Trees"], path)
+            if actual != text:
+                findings.append(f"{name}: {path} holds {actual!r}, not {text!r}")
+    return findings
 
 
 def content(trees: Mapping[str, Any], path: str) -> str | None:
-    """Return the text that a container finds at a path, or None where there is no file."""
+    """Return the text that a container holds at a path, or None where there is no file."""
     entry = (trees.get(path) or {}).get("")
     return entry[3] if entry and len(entry) > 3 else None
 
 
-def words(answer: Mapping[str, Any]) -> str:
-    """Return what a module's answer says of its failure."""
-    told = {key: answer[key] for key in ("error", "msg", "rc", "module_stderr") if answer.get(key)}
-    return json.dumps(told) if told else f"{answer.get('state')}"
+def failure_of(answer: Mapping[str, Any]) -> str:
+    """Describe the failure in a module's answer."""
+    keys = ("error", "msg", "rc", "module_stderr")
+    details = {key: answer[key] for key in keys if answer.get(key)}
+    return json.dumps(details) if details else f"{answer.get('state')}"

@@ -1,4 +1,4 @@
-"""Short stories by name: what changes, one thing at a time, and what has to come of it."""
+"""Short stories by name: each changes or damages a single thing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.equivalence.releases import Release
 from tests.equivalence.services import SETTING, SHARED, Service, Shape
 from tests.equivalence.stories import IN_SHARED, PACKAGE_FILES, TEXTS, Damage, Deed, Step, Story
 
-ALL = tuple(one.name for one in TEXTS)
+ALL = tuple(text.name for text in TEXTS)
 BYSTANDER = Service("beta")
 
 
@@ -22,7 +22,8 @@ def release(*services: Service, moved: int = 1) -> Release:
 def rotated(before: Release, name: str) -> Release:
     """The same release with another value of a secret or a config."""
     texts = tuple(
-        replace(one, version=one.version + 1) if one.name == name else one for one in before.texts
+        replace(text, version=text.version + 1) if text.name == name else text
+        for text in before.texts
     )
     return replace(before, texts=texts)
 
@@ -36,63 +37,65 @@ def rewritten(before: Release, name: str) -> Release:
 def beside(before: Release, argument: int) -> Release:
     """The same release with another command of the bystander."""
     changed = replace(BYSTANDER, argument=argument)
-    services = tuple(changed if one.name == changed.name else one for one in before.services)
+    services = tuple(
+        changed if service.name == changed.name else service for service in before.services
+    )
     return replace(before, services=services)
 
 
 def updates(*releases: Release) -> Story:
     """Install the first, then update to each of the others."""
-    return tuple(Step(Deed.UPDATE, one) for one in releases)
+    return tuple(Step(Deed.UPDATE, target) for target in releases)
 
 
 def _stories() -> dict[str, Story]:
-    found = {}
+    named = {}
     for text in TEXTS:
         first = release(Service("alpha", texts=(text.name,)), BYSTANDER)
-        found[f"rotate {text.name}"] = updates(first, rotated(first, text.name))
+        named[f"rotate {text.name}"] = updates(first, rotated(first, text.name))
         beyond = updates(first, beside(first, 1), beside(first, 2))
         # An unchanged service outlives the release that it came with, and the next boot.
-        found[f"keep {text.name}"] = (*beyond, Step(Deed.REBOOT))
+        named[f"keep {text.name}"] = (*beyond, Step(Deed.REBOOT))
     owned = release(Service("alpha", texts=ALL, owned=True), BYSTANDER)
     for name in ("secret_file", "config_variable"):
-        found[f"rotate {name} of an owner"] = updates(owned, rotated(owned, name))
-    found["take texts over"] = updates(release(Service("alpha", texts=ALL)), owned)
+        named[f"rotate {name} of an owner"] = updates(owned, rotated(owned, name))
+    named["take texts over"] = updates(release(Service("alpha", texts=ALL)), owned)
     for file in ("motd", SHARED):
         first = release(Service("alpha", files=(file,)), BYSTANDER)
         inside = file if file != SHARED else IN_SHARED[-1]
-        found[f"rewrite {file}"] = (
+        named[f"rewrite {file}"] = (
             *updates(first, rewritten(first, inside)),
             Step(Deed.ROLLBACK),
         )
         beyond = updates(first, beside(first, 1), beside(first, 2))
-        found[f"keep {file}"] = (*beyond, Step(Deed.REBOOT))
+        named[f"keep {file}"] = (*beyond, Step(Deed.REBOOT))
     reader = release(Service("alpha", setting=True), BYSTANDER)
-    found["rewrite an env file"] = updates(reader, rewritten(reader, SETTING))
+    named["rewrite an env file"] = updates(reader, rewritten(reader, SETTING))
     for shape in (Shape.PROBED, Shape.ONCE):
         shaped = release(Service("alpha", shape=shape, files=("motd",)), BYSTANDER)
-        found[f"keep what is {shape}"] = (*updates(shaped, beside(shaped, 1)), Step(Deed.REBOOT))
+        named[f"keep what is {shape}"] = (*updates(shaped, beside(shaped, 1)), Step(Deed.REBOOT))
     pair = release(Service("alpha", twice=True, files=("motd",)), BYSTANDER)
     single = release(Service("alpha", files=("motd",)), BYSTANDER)
-    found["one, two and one container"] = updates(single, pair, single)
+    named["one, two and one container"] = updates(single, pair, single)
     damaged = release(Service("alpha", texts=("secret_file",), files=("motd",)), BYSTANDER)
     for damage in Damage:
-        found[str(damage)] = (*updates(damaged), Step(Deed.HEAL, damage=damage))
+        named[str(damage)] = (*updates(damaged), Step(Deed.HEAL, damage=damage))
     moving = release(Service("alpha", moving=True), BYSTANDER)
     moved = replace(moving, moved=2)
-    found["move a tag"] = updates(moving, moved)
-    found["move a tag and go back"] = (
+    named["move a tag"] = updates(moving, moved)
+    named["move a tag and go back"] = (
         *updates(moving, moved),
         Step(Deed.ROLLBACK),
         Step(Deed.HEAL, damage=Damage.REMOVE_ALL),
     )
-    found["move the tag of what goes back"] = (
+    named["move the tag of what goes back"] = (
         *updates(moving),
         Step(Deed.FAIL, replace(moved, broken=True)),
         Step(Deed.REBOOT),
     )
-    return found
+    return named
 
 
 STORIES: Mapping[str, Story] = _stories()
-# Those of the normal run: one of each kind, without a reboot.
+# The stories of the normal run: a sample without reboots.
 QUICK = ("keep secret_file", "keep motd", "rewrite shared", "move a tag and go back")

@@ -1,4 +1,4 @@
-"""A lab node on which the collection's modules are called the direct way, without a playbook."""
+"""Lab node on which the collection's modules are called directly, without a playbook."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Snapshot = list[dict[str, Any]]  # containers as on_node.py prints them
 
 
 def arguments(release: Release) -> dict[str, Any]:
-    """Parameters of install and update, as a playbook without a runner gives them."""
+    """Return the parameters of install and update, as a playbook without a runner gives them."""
     with tempfile.TemporaryDirectory(prefix="equivalence-") as folder:
         archive = packing.packed(str(release.write(Path(folder))))
     return {
@@ -56,7 +56,7 @@ def arguments(release: Release) -> dict[str, Any]:
 
 
 class EdgeNode:
-    """One node of the lab and the engine it has."""
+    """Lab node and its engine."""
 
     def __init__(self, lab: Lab, name: str, engine: Engine) -> None:
         self.lab = lab
@@ -84,40 +84,42 @@ class EdgeNode:
         code = node_code.node_code()
         checked = ArgumentSpecValidator(_spec.of(kind)).validate(given)
         assert not checked.error_messages, checked.error_messages
-        asked = json.dumps({"params": checked.validated_parameters, "settings": SETTINGS})
-        ran = self._ssh(code.call(PYTHON, kind), asked.encode())
+        request = json.dumps({"params": checked.validated_parameters, "settings": SETTINGS})
+        ran = self._ssh(code.call(PYTHON, kind), request.encode())
         if ran.returncode == node_code.NOT_THERE:
             self._ssh(code.lay(PYTHON), code.archive)
-            ran = self._ssh(code.call(PYTHON, kind), asked.encode())
+            ran = self._ssh(code.call(PYTHON, kind), request.encode())
         texts = {"stdout": ran.stdout.decode(), "stderr": ran.stderr.decode(errors="replace")}
         return node_code.read({**texts, "rc": ran.returncode})
 
     # -- looking --------------------------------------------------------------------------------
 
     def snapshot(self, release: Release) -> Snapshot:
-        """Containers as the engine inspects them, with the content that they find."""
-        expected = {one.name: sorted(release.expected(one.name)) for one in release.services}
-        asked = {"engine": self.engine, "expected": expected}
+        """Return the containers as the engine inspects them, with the content they hold."""
+        expected = {
+            service.name: sorted(release.expected(service.name)) for service in release.services
+        }
+        request = {"engine": self.engine, "expected": expected}
         program = f"{PYTHON} -I -c {shlex.quote(SNAPSHOT)}"
-        ran = self._ssh(program, json.dumps(asked).encode())
+        ran = self._ssh(program, json.dumps(request).encode())
         assert ran.returncode == 0, ran.stderr.decode(errors="replace")
-        found: Snapshot = json.loads(ran.stdout)
-        return found
+        snapshot: Snapshot = json.loads(ran.stdout)
+        return snapshot
 
     def leftovers(self) -> list[str]:
-        """Containers and networks of any deployment."""
+        """Return the containers and networks of any deployment."""
         kinds = {
             "container": "ps -a --format '{{.Names}}'",
             "network": "network ls --format '{{.Name}}'",
         }
         listed = {
-            kind: self.run(f"{self.engine} {words} --filter label=margrave.deployment").split()
-            for kind, words in kinds.items()
+            kind: self.run(f"{self.engine} {listing} --filter label=margrave.deployment").split()
+            for kind, listing in kinds.items()
         }
         return [f"{kind} {name}" for kind, names in listed.items() for name in names]
 
     def run(self, command: str) -> str:
-        """Run shell text on the node; its output."""
+        """Run shell text on the node; return its output."""
         ran = self._ssh(command, b"")
         assert ran.returncode == 0, f"{command}: {ran.stderr.decode(errors='replace')}"
         return ran.stdout.decode()
@@ -148,14 +150,16 @@ class EdgeNode:
     # -- within ---------------------------------------------------------------------------------
 
     def _ssh(self, command: str, given: bytes) -> subprocess.CompletedProcess[bytes]:
-        """Run shell text over a connection that is kept."""
+        """Run shell text over a shared connection."""
         shared = {"ControlMaster": "auto", "ControlPath": str(self._socket), "ControlPersist": "60"}
-        options = [word for key, value in shared.items() for word in ("-o", f"{key}={value}")]
+        options = [option for key, value in shared.items() for option in ("-o", f"{key}={value}")]
         base = self.lab.ssh_command(self.name)
-        words = [base[0], *options, *base[1:], command]
-        return subprocess.run(words, input=given, capture_output=True, timeout=LIMIT, check=False)
+        command_line = [base[0], *options, *base[1:], command]
+        return subprocess.run(
+            command_line, input=given, capture_output=True, timeout=LIMIT, check=False
+        )
 
     def _hang_up(self) -> None:
         base = self.lab.ssh_command(self.name)
-        words = [base[0], "-o", f"ControlPath={self._socket}", "-O", "exit", *base[1:]]
-        subprocess.run(words, capture_output=True, check=False)
+        command_line = [base[0], "-o", f"ControlPath={self._socket}", "-O", "exit", *base[1:]]
+        subprocess.run(command_line, capture_output=True, check=False)

@@ -1,9 +1,9 @@
-"""Prints the containers of all deployments with the content behind their mounts; runs on the node.
+"""Print the containers of all deployments with the content behind their mounts; runs on a node.
 
 Standard input is JSON: the engine, and by service the paths that a container has to have besides
 its mounts. Standard output is the engine's own inspection of each container, with two more keys:
-`Trees`, what a process in the container finds at each path, and `Missing`, mount sources that are
-not there.
+`Trees`, the files that a process in the container sees at each path, and `Missing`, mount sources
+that do not exist.
 """
 
 from __future__ import annotations
@@ -23,40 +23,42 @@ SHORT = 200
 
 def entry(path: str) -> list[object]:
     """Describe one file or folder, without following links."""
-    seen = os.lstat(path)
-    told: list[object] = [oct(seen.st_mode & 0o7777), seen.st_uid, seen.st_gid]
-    if stat.S_ISLNK(seen.st_mode):
-        return [*told, "-> " + os.readlink(path)]
-    if stat.S_ISREG(seen.st_mode):
+    status = os.lstat(path)
+    described: list[object] = [oct(status.st_mode & 0o7777), status.st_uid, status.st_gid]
+    if stat.S_ISLNK(status.st_mode):
+        return [*described, "-> " + os.readlink(path)]
+    if stat.S_ISREG(status.st_mode):
         with open(path, "rb") as file:
             data = file.read()
         text = data.decode(errors="replace") if len(data) <= SHORT else ""
-        return [*told, text or hashlib.sha256(data).hexdigest()]
-    return told
+        return [*described, text or hashlib.sha256(data).hexdigest()]
+    return described
 
 
 def tree(root: str, path: str) -> dict[str, list[object]] | None:
-    """Describe what lies at and below a path of a container; None where nothing does."""
+    """Describe the files at and below a path of a container, or return None."""
     top = root + path
     if not os.path.lexists(top):
         return None
-    found = {"": entry(top)}
+    entries = {"": entry(top)}
     for folder, folders, files in os.walk(top):
         for name in folders + files:
             full = os.path.join(folder, name)
-            found[full[len(top) :]] = entry(full)
-    return found
+            entries[full[len(top) :]] = entry(full)
+    return entries
 
 
-def container(told: dict[str, Any], expected: dict[str, list[str]]) -> dict[str, Any]:
-    """Add content and missing sources to what an engine tells of a container."""
-    binds = [one for one in told.get("Mounts") or [] if one.get("Type") == "bind"]
-    told["Missing"] = sorted(one["Source"] for one in binds if not os.path.exists(one["Source"]))
-    pid = told["State"].get("Pid")
-    service = (told["Config"].get("Labels") or {}).get(SERVICE, "")
-    paths = {one["Destination"] for one in binds} | set(expected.get(service, []))
-    told["Trees"] = {path: tree(f"/proc/{pid}/root", path) for path in paths} if pid else {}
-    return told
+def describe(inspected: dict[str, Any], expected: dict[str, list[str]]) -> dict[str, Any]:
+    """Add content and missing sources to an inspected container."""
+    binds = [mount for mount in inspected.get("Mounts") or [] if mount.get("Type") == "bind"]
+    inspected["Missing"] = sorted(
+        mount["Source"] for mount in binds if not os.path.exists(mount["Source"])
+    )
+    pid = inspected["State"].get("Pid")
+    service = (inspected["Config"].get("Labels") or {}).get(SERVICE, "")
+    paths = {mount["Destination"] for mount in binds} | set(expected.get(service, []))
+    inspected["Trees"] = {path: tree(f"/proc/{pid}/root", path) for path in paths} if pid else {}
+    return inspected
 
 
 def main() -> None:
@@ -69,13 +71,13 @@ def main() -> None:
         capture_output=True,
         text=True,
     ).stdout.split()
-    told = []
+    containers = []
     if names:
         ran = subprocess.run(
             [engine, "container", "inspect", *names], check=True, capture_output=True, text=True
         )
-        told = json.loads(ran.stdout)
-    json.dump([container(one, given["expected"]) for one in told], sys.stdout)
+        containers = json.loads(ran.stdout)
+    json.dump([describe(inspected, given["expected"]) for inspected in containers], sys.stdout)
 
 
 main()

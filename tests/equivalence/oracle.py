@@ -1,4 +1,4 @@
-"""Leads stories on one node and compares each end with a fresh install on another one."""
+"""Run stories on a node and compare each step with a fresh install on another node."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lab import Engine, Lab
 from tests.equivalence import views
 from tests.equivalence.fresh import FreshInstalls
 from tests.equivalence.harm import harm
-from tests.equivalence.judging import missing_sources, words, wrong_content
+from tests.equivalence.judging import failure_of, missing_sources, wrong_content
 from tests.equivalence.moving import MovingImage
 from tests.equivalence.nodes import EdgeNode, Snapshot
 from tests.equivalence.releases import Release
@@ -38,14 +38,16 @@ class Course:
 
 @dataclass(frozen=True)
 class Finding:
-    """The step of a story after which something was wrong, and what."""
+    """Step of a story after which something was wrong, with the differences."""
 
     number: int
     step: Step
     texts: tuple[str, ...]
 
     def __str__(self) -> str:
-        return "\n".join([f"step {self.number}, {self.step}", *(f"  {one}" for one in self.texts)])
+        return "\n".join(
+            [f"step {self.number}, {self.step}", *(f"  {text}" for text in self.texts)]
+        )
 
 
 class Oracle:
@@ -106,16 +108,16 @@ class Oracle:
         assert step.release is not None
         answer = self.subject.update(step.release)
         if not answer.get("failed") or answer.get("error", {}).get("class") != "health":
-            return [f"a broken release ends with {words(answer)}"]
+            return [f"a broken release ends with {failure_of(answer)}"]
         if not answer.get("rolled_back"):
-            return [f"the release before does not run again: {words(answer)}"]
+            return [f"the release before does not run again: {failure_of(answer)}"]
         stays = step.release.unchanged(course.current) if course.current else set()
         return self._judge(course.current, course, stays)
 
     def _rollback(self, step: Step, course: Course) -> list[str]:
         answer = self.subject.rollback()
         if answer.get("failed"):
-            return [f"rollback: {words(answer)}"]
+            return [f"rollback: {failure_of(answer)}"]
         target = course.releases.get(str(answer.get("release")))
         if target not in (course.previous, course.current):
             return [f"rollback: {answer.get('release')} is neither the release before nor current"]
@@ -126,10 +128,10 @@ class Oracle:
         hurt = harm(self.subject, step.damage, course.before)
         answer = self.subject.update(course.current)
         if answer.get("failed"):
-            return [f"heal: {words(answer)}"]
+            return [f"heal: {failure_of(answer)}"]
         if hurt and not answer.get("changed"):
             return [f"heal: nothing was changed after: {step.damage} of {sorted(hurt)}"]
-        names = {one.name for one in course.current.services}
+        names = {service.name for service in course.current.services}
         return self._judge(course.current, course, names - course.current.with_dependents(hurt))
 
     def _kill(self, step: Step, course: Course) -> list[str]:
@@ -158,7 +160,7 @@ class Oracle:
         self.subject.cut_power()
         answer = self.subject.update(course.current)
         if answer.get("failed"):
-            return [f"after a reboot: {words(answer)}"]
+            return [f"after a reboot: {failure_of(answer)}"]
         return self._judge(course.current, course, set())
 
     def _delete(self, step: Step, course: Course) -> list[str]:
@@ -166,7 +168,7 @@ class Oracle:
         course.current = course.previous = None
         course.before = []
         if answer.get("failed"):
-            return [f"delete: {words(answer)}"]
+            return [f"delete: {failure_of(answer)}"]
         left = self.subject.leftovers()
         return [f"delete leaves {', '.join(left)}"] if left else []
 
@@ -177,14 +179,16 @@ class Oracle:
     ) -> list[str]:
         """Judge an update that had to succeed."""
         if answer.get("failed"):
-            return [f"update: {words(answer)}"]
+            return [f"update: {failure_of(answer)}"]
         course.releases[str(answer.get("release"))] = release
-        found = self._stand(release, course, kept=kept)
-        if not found:
+        findings = self._stand(release, course, kept=kept)
+        if not findings:
             again = self.subject.update(release)
             if again.get("failed") or again.get("changed"):
-                found = [f"the same call again: {words(again)}, changed: {again.get('changed')}"]
-        return found
+                findings = [
+                    f"the same call again: {failure_of(again)}, changed: {again.get('changed')}"
+                ]
+        return findings
 
     def _stand(self, release: Release | None, course: Course, *, kept: bool) -> list[str]:
         """Judge the containers when another release may have become the current one."""
@@ -200,14 +204,14 @@ class Oracle:
         snapshot = self.subject.snapshot(release)
         before, now = views.identities(course.before), views.identities(snapshot)
         course.before = snapshot
-        found = missing_sources(snapshot) + wrong_content(snapshot, release)
-        found += views.differences(views.views(snapshot), self.fresh.containers(release))
-        found += [
+        findings = missing_sources(snapshot) + wrong_content(snapshot, release)
+        findings += views.differences(views.views(snapshot), self.fresh.containers(release))
+        findings += [
             f"{name}: was restarted, and did not change"
             for name in sorted(stays)
             if before.get(name) != now.get(name)
         ]
-        return found
+        return findings
 
 
 @contextmanager
@@ -236,7 +240,7 @@ DEEDS: Mapping[Deed, Callable[[Oracle, Step, Course], list[str]]] = {
 
 
 def _possible(step: Step, course: Course) -> bool:
-    """Whether the step means something now."""
+    """Return whether the step is possible in the present state."""
     if step.deed is Deed.ROLLBACK:
         return course.previous is not None
     needs = (Deed.HEAL, Deed.REBOOT, Deed.DELETE, Deed.FAIL)

@@ -10,8 +10,8 @@ from typing import Any
 REGISTRY = "registry.margrave.lab:5000"
 STILL = "idle:1"
 MOVING = "equivalence-moving:latest"
-SETTING = "setting"  # the one package file that is an env file
-SHARED = "shared"  # the one folder of package files; the other package files are mounted alone
+SETTING = "setting"  # the only package file that is an env file
+SHARED = "shared"  # the only folder of package files; the other files are mounted one by one
 
 
 # Properties of a service that need nothing else in the release.
@@ -76,29 +76,29 @@ class Service:
     def brief(self) -> str:
         """Return the name and all that is not a default."""
         parts = {
-            one.name: getattr(self, one.name)
-            for one in fields(self)
-            if one.name != "name" and getattr(self, one.name) != one.default
+            field.name: getattr(self, field.name)
+            for field in fields(self)
+            if field.name != "name" and getattr(self, field.name) != field.default
         }
-        told = [
+        described = [
             f"{key} {' '.join(value)}" if isinstance(value, tuple) else f"{key} {value}"
             for key, value in parts.items()
         ]
-        return f"{self.name} ({', '.join(told)})" if told else self.name
+        return f"{self.name} ({', '.join(described)})" if described else self.name
 
 
 def condition(before: Service) -> str:
-    """What a service that waits for another one waits for."""
+    """Return the condition under which a dependent of the service starts."""
     if before.shape is Shape.ONCE:
         return "service_completed_successfully"
     return "service_healthy" if before.check else "service_started"
 
 
 def path_of(name: str) -> str:
-    """The path of a package file in the component."""
+    """Return the path of a package file in the component."""
     return f"files/{name}" if name.startswith(SHARED) else f"files/{name}.txt"
 
 
 def file_text(name: str, version: int) -> str:
-    """The content of a package file."""
+    """Return the content of a package file."""
     return f"SETTING=v{version}\n" if name == SETTING else f"file {name} v{version}\n"

@@ -23,7 +23,7 @@ SECRET = "VALUE_OF_SECRET_ENVIRONMENT"
 
 
 class ShopSite:
-    """One application at one site; what runs there is asked of the node."""
+    """Application at a site; its containers are inspected on the node."""
 
     def __init__(self, base: Path, node: EdgeNode) -> None:
         self.node = node
@@ -67,7 +67,7 @@ class ShopSite:
         self.controller.post("/app-sources/apps/sync")
         return version
 
-    def ask(self, release: Release, version: str | None = None) -> None:
+    def request(self, release: Release, version: str | None = None) -> None:
         """Ask the controller for the release: another version, other parameters, or both."""
         body = {"parameters": _parameters(release), **({"version": version} if version else {})}
         if self.deployment:
@@ -89,8 +89,8 @@ class ShopSite:
         def done() -> bool:
             self.runner.hint()
             last[:] = self.node.snapshot(release)
-            one = self.runner.placements(self.deployment).get(self.node.name) or {}
-            assert one.get("state") == "INSTALLED", one
+            placement = self.runner.placements(self.deployment).get(self.node.name) or {}
+            assert placement.get("state") == "INSTALLED", placement
             return bool(arrived(last))
 
         eventually(done, LIMIT, "the release runs", 0.5)
@@ -115,7 +115,7 @@ def _controller(
 
 
 def _parameters(release: Release) -> dict[str, Any]:
-    """Values for the application's parameters; one of them is a secret of the site."""
+    """Return the values of the parameters; the secret is known to the site only."""
     values: dict[str, Any] = {name.lower(): text for name, text in release.variables().items()}
     return {**values, SECRET.lower(): {"secret": "token"}}
 

@@ -47,8 +47,8 @@ def holders(oracle: Oracle) -> Iterator[Holders]:
 
 def _rotate(holders: Holders, text: Text) -> None:
     before = holders.starts
-    found = holders.update(rotated(holders.release, text.name))
-    assert found == written_texts(holders.release)
+    texts = holders.update(rotated(holders.release, text.name))
+    assert texts == written_texts(holders.release)
     restarted = {name for name in before if holders.starts[name] != before[name]}
     assert restarted == {OWNERS[text.name]}
 
@@ -69,11 +69,11 @@ def test_a_new_value_reaches_the_service_on_docker(holders: Holders, text: Text)
 
 def test_another_kind_reaches_the_service_too(holders: Holders) -> None:
     """A config that moves from the package into compose.yaml is another text for its container."""
-    text = next(one for one in TEXTS if one.name == "config_file")
-    literal = next(one for one in TEXTS if one.name == "config_literal")
+    text = next(text for text in TEXTS if text.name == "config_file")
+    literal = next(text for text in TEXTS if text.name == "config_literal")
     changed = tuple(
-        replace(one, kind=literal.kind) if one.name == text.name else one
-        for one in holders.release.texts
+        replace(other, kind=literal.kind) if other.name == text.name else other
+        for other in holders.release.texts
     )
-    found = holders.update(replace(holders.release, texts=changed))
-    assert found == written_texts(holders.release)
+    texts = holders.update(replace(holders.release, texts=changed))
+    assert texts == written_texts(holders.release)

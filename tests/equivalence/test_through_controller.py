@@ -46,7 +46,7 @@ def running(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runn
     try:
         site.open()
         site.keep_secret(made.release)
-        site.ask(made.release, site.publish(made.release))
+        site.request(made.release, site.publish(made.release))
         made.wait(made.release)
         yield made
     finally:
@@ -59,11 +59,11 @@ def test_a_new_value_reaches_the_service_that_has_it(running: Running, text: Tex
     """A new version, parameter or secret of the site replaces one text and restarts one service."""
     before, release = running.starts, rotated(running.release, text.name)
     if text.kind in (Kind.FILE, Kind.LITERAL):
-        running.site.ask(release, running.site.publish(release))
+        running.site.request(release, running.site.publish(release))
     elif text.name == "secret_environment":
         running.site.keep_secret(release)
     else:
-        running.site.ask(release)
+        running.site.request(release)
     running.wait(release)
     restarted = {name for name in before if running.starts[name] != before[name]}
     assert restarted == {OWNERS[text.name]}

@@ -29,17 +29,17 @@ class Text:
 
     @property
     def value(self) -> str:
-        """The text that a container has to find."""
+        """Return the text that a container has to hold."""
         return f"{self.name} {self.kind} v{self.version}"
 
     @property
     def variable(self) -> str:
-        """The variable that carries the value."""
+        """Return the variable that carries the value."""
         return f"VALUE_OF_{self.name.upper()}"
 
     @property
     def path(self) -> str:
-        """The file of the package that carries the value."""
+        """Return the file of the package that carries the value."""
         return f"texts/{self.name}.txt"
 
     def target(self, owned: bool) -> str:
@@ -55,7 +55,7 @@ class Text:
         return {"source": self.name, "target": target, **OWNED}
 
     def definition(self) -> dict[str, str]:
-        """The entry below `secrets` or `configs`."""
+        """Return the entry below `secrets` or `configs`."""
         return {
             Kind.FILE: {"file": f"./{self.path}"},
             Kind.LITERAL: {"content": self.value},

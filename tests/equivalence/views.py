@@ -1,6 +1,6 @@
-"""Containers in a form in which two nodes can be compared, and the differences in words.
+"""Comparable views of containers, and the differences between two nodes as sentences.
 
-Everything an engine tells of a container counts, except what the tables here name.
+Everything that an engine reports of a container counts, except what the tables here name.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 SERVICE = "com.docker.compose.service"
 NUMBER = "com.docker.compose.container-number"
-# Different for each container, or for each start of one.
+# Different for each container, or for each of its starts.
 OWN = re.compile(
     r"""
     Id | Created | GraphDriver\..* | ExecIDs | SizeRootFs | SizeRw
@@ -48,45 +48,45 @@ class Identity:
     started: str
 
 
-def name_of(told: Mapping[str, Any]) -> str:
-    """The container's service and number."""
-    labels = told["Config"].get("Labels") or {}
-    return f"{labels.get(SERVICE, told['Name'])}-{labels.get(NUMBER, '?')}"
+def name_of(container: Mapping[str, Any]) -> str:
+    """Return the container's service and number."""
+    labels = container["Config"].get("Labels") or {}
+    return f"{labels.get(SERVICE, container['Name'])}-{labels.get(NUMBER, '?')}"
 
 
-def service_of(told: Mapping[str, Any]) -> str:
-    """The container's service."""
-    return str((told["Config"].get("Labels") or {}).get(SERVICE, ""))
+def service_of(container: Mapping[str, Any]) -> str:
+    """Return the container's service."""
+    return str((container["Config"].get("Labels") or {}).get(SERVICE, ""))
 
 
 def identities(snapshot: Iterable[Mapping[str, Any]]) -> dict[str, set[Identity]]:
-    """The starts of containers, by service; Compose starts what has ended anew at each change."""
-    found: dict[str, set[Identity]] = {}
-    for told in snapshot:
-        state = told["State"]
+    """Return the starts of containers by service; Compose starts ended ones at each change."""
+    starts: dict[str, set[Identity]] = {}
+    for container in snapshot:
+        state = container["State"]
         started = "" if state["Status"] == "exited" else str(state["StartedAt"])
-        one = Identity(str(told["Id"]), started)
-        found.setdefault(service_of(told), set()).add(one)
-    return found
+        identity = Identity(str(container["Id"]), started)
+        starts.setdefault(service_of(container), set()).add(identity)
+    return starts
 
 
 def views(snapshot: Iterable[Mapping[str, Any]]) -> dict[str, View]:
-    """The comparable part of each container, by service and number."""
-    return {name_of(told): dict(_view(told)) for told in snapshot}
+    """Return the comparable part of each container, by service and number."""
+    return {name_of(container): dict(_view(container)) for container in snapshot}
 
 
 def differences(mine: Mapping[str, View], fresh: Mapping[str, View]) -> list[str]:
-    """Every difference between containers and those of a fresh install, a sentence each."""
-    found = [f"{name}: runs, but not on a fresh node" for name in sorted(mine.keys() - fresh)]
-    found += [f"{name}: is missing" for name in sorted(fresh.keys() - mine)]
+    """Return each difference between containers and those of a fresh install as a sentence."""
+    sentences = [f"{name}: runs, but not on a fresh node" for name in sorted(mine.keys() - fresh)]
+    sentences += [f"{name}: is missing" for name in sorted(fresh.keys() - mine)]
     for name in sorted(mine.keys() & fresh.keys()):
         ours, theirs = mine[name], fresh[name]
         for path in sorted({*ours, *theirs}):
             if ours.get(path) != theirs.get(path):
-                found.append(
+                sentences.append(
                     f"{name}: {path}: {_text(ours.get(path))}, fresh is {_text(theirs.get(path))}"
                 )
-    return found
+    return sentences
 
 
 def _text(value: object) -> str:
@@ -94,12 +94,12 @@ def _text(value: object) -> str:
     return text if len(text) <= 240 else text[:240] + "…"
 
 
-def _view(told: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    container = str(told["Id"])
-    for path, value in _leaves(told, ""):
-        # After Docker was started again it tells of empty lists what it told of none.
+def _view(container: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    own_id = str(container["Id"])
+    for path, value in _leaves(container, ""):
+        # A restarted Docker daemon reports empty lists in place of null.
         if value not in (None, "", [], {}) and not OWN.fullmatch(path):
-            yield path, _plain(value, container, bool(ORDERED.fullmatch(path)))
+            yield path, _plain(value, own_id, bool(ORDERED.fullmatch(path)))
 
 
 def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
@@ -110,13 +110,15 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
         yield from _leaves(inner, f"{path}.{name}" if path else str(name))
 
 
-def _plain(value: Any, container: str, ordered: bool) -> Any:
-    """The value without the container's own id and the name of its release."""
+def _plain(value: Any, own_id: str, ordered: bool) -> Any:
+    """Return the value without the container's id and the names of the node's own folders."""
     if isinstance(value, str):
-        return FOLDER.sub(r"/\1/DIGEST", value.replace(container[:12], "CONTAINER"))
+        return FOLDER.sub(r"/\1/DIGEST", value.replace(own_id[:12], "CONTAINER"))
     if isinstance(value, Mapping):
-        return {name: _plain(inner, container, ordered) for name, inner in value.items()}
+        return {name: _plain(inner, own_id, ordered) for name, inner in value.items()}
     if isinstance(value, list):
-        plain = [_plain(inner, container, ordered) for inner in value]
-        return plain if ordered else sorted(plain, key=lambda one: json.dumps(one, sort_keys=True))
+        plain = [_plain(inner, own_id, ordered) for inner in value]
+        return (
+            plain if ordered else sorted(plain, key=lambda item: json.dumps(item, sort_keys=True))
+        )
     return value

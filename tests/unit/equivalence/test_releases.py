@@ -13,14 +13,14 @@ from tests.equivalence.releases import Release
 from tests.equivalence.services import SHARED, Service
 from tests.equivalence.stories import IN_SHARED, TEXTS, Deed, Story, stories
 
-HOLDER = Service("alpha", texts=tuple(one.name for one in TEXTS), files=("motd", SHARED))
+HOLDER = Service("alpha", texts=tuple(text.name for text in TEXTS), files=("motd", SHARED))
 FIRST = release(HOLDER, BYSTANDER)
 
 
 @pytest.mark.parametrize(
     "changed",
     [
-        *(rotated(FIRST, one.name) for one in TEXTS),
+        *(rotated(FIRST, text.name) for text in TEXTS),
         rewritten(FIRST, "motd"),
         rewritten(FIRST, IN_SHARED[-1]),
     ],
@@ -48,7 +48,7 @@ def test_who_waits_for_a_changed_service_may_be_restarted_too() -> None:
 
 
 def test_a_moved_tag_changes_its_service_and_the_package() -> None:
-    """What the tag names is part of the release, so that the update is another one."""
+    """The image behind the tag is part of the release, so that the update is another release."""
     before = release(Service("alpha", moving=True), BYSTANDER)
     after = replace(before, moved=2)
     assert after.unchanged(before) == {"beta"}
@@ -65,15 +65,15 @@ def test_every_variable_of_a_story_has_a_value(story: Story) -> None:
             model = step.release.compose()
             named = set(re.findall(r"\$\{(\w+)\}", str(model)))
             named |= {
-                one["environment"]
+                definition["environment"]
                 for group in ("secrets", "configs")
-                for one in model.get(group, {}).values()
-                if "environment" in one
+                for definition in model.get(group, {}).values()
+                if "environment" in definition
             }
             assert set(step.release.variables()) == named
 
 
 def test_the_named_stories_have_names_of_their_own() -> None:
     """Each kind of text is rotated and kept."""
-    names = {one.name for one in TEXTS}
+    names = {text.name for text in TEXTS}
     assert {f"rotate {name}" for name in names} | {f"keep {name}" for name in names} <= set(STORIES)

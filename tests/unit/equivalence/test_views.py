@@ -11,7 +11,7 @@ from tests.equivalence import views
 
 LABELS = {views.SERVICE: "web", views.NUMBER: "1", "margrave.revision": "sha256:1"}
 FOLDER = "/var/lib/margrave/deployments/7f/releases/"
-TOLD: dict[str, Any] = {
+INSPECTED: dict[str, Any] = {
     "Id": "a" * 64,
     "Name": "shop-web-1",
     "Image": "sha256:1",
@@ -27,14 +27,14 @@ TOLD: dict[str, Any] = {
 
 def compared(**changes: Any) -> list[str]:
     """Differences of a container from itself after changes, by dotted path."""
-    other = copy.deepcopy(TOLD)
+    other = copy.deepcopy(INSPECTED)
     for path, value in changes.items():
         *folders, name = path.split("__")
         place = other
         for folder in folders:
             place = place[folder]
         place[name] = value
-    return views.differences(views.views([TOLD]), views.views([other]))
+    return views.differences(views.views([INSPECTED]), views.views([other]))
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_what_reaches_a_container_is_compared(changes: dict[str, Any]) -> None:
         {"Config__Env": ["B=2", "A=1"]},
         {"HostConfig__Dns": None},
         {"State__StartedAt": "midnight"},
-        {"Mounts": [{**TOLD["Mounts"][0], "Source": FOLDER + "2" * 64 + "/motd"}]},
+        {"Mounts": [{**INSPECTED["Mounts"][0], "Source": FOLDER + "2" * 64 + "/motd"}]},
         {"Config__Labels": {**LABELS, "margrave.revision": "sha256:2"}},
     ],
     ids=lambda changes: next(iter(changes)),
@@ -76,13 +76,13 @@ def test_what_is_a_containers_own_is_not_compared(changes: dict[str, Any]) -> No
 
 def test_the_containers_own_id_is_no_difference() -> None:
     """Engines put a container's short id among its aliases."""
-    other = {**copy.deepcopy(TOLD), "Id": "b" * 64}
+    other = {**copy.deepcopy(INSPECTED), "Id": "b" * 64}
     other["NetworkSettings"]["Networks"]["front"]["Aliases"] = ["b" * 12, "web"]
-    assert views.differences(views.views([TOLD]), views.views([other])) == []
+    assert views.differences(views.views([INSPECTED]), views.views([other])) == []
 
 
 def test_containers_that_are_missing_or_left_over_are_named() -> None:
     """Each is a difference of its own."""
-    found = views.views([TOLD])
-    assert views.differences(found, {}) == ["web-1: runs, but not on a fresh node"]
-    assert views.differences({}, found) == ["web-1: is missing"]
+    container = views.views([INSPECTED])
+    assert views.differences(container, {}) == ["web-1: runs, but not on a fresh node"]
+    assert views.differences({}, container) == ["web-1: is missing"]
