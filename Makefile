@@ -11,7 +11,7 @@ ROOT   := $(shell [ "$$(id -u)" -eq 0 ] || echo sudo --preserve-env=HOME,CI,NO_C
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help dev check fix test test-full test-postgresql coverage demo demo-down docs bench clean lock
+.PHONY: help dev check fix test test-full test-share test-postgresql coverage demo demo-down docs bench clean lock
 
 help: ## list the wishes
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,6 +65,10 @@ endef
 test-full: $(STAMP) ## what takes longer too: faults, scenarios, endurance
 	@bash .ci/system-packages lab test
 	$(ROOT) $(BIN)/python -m pytest $(T)
+
+test-share: $(STAMP) ## a share of the full suite, another one each day, in at most 20 minutes
+	@bash .ci/system-packages lab test
+	$(ROOT) $(BIN)/python -m pytest -v -p tests.rotation -m full -n 2 --dist loadfile --no-loadscope-reorder tests
 
 test-postgresql: $(STAMP) ## all that needs the controller's database, on a real PostgreSQL
 	@bash .ci/system-packages test

@@ -66,7 +66,9 @@ class Workshop:
             self._beyond[key] = tuple(
                 f"components.{component.name}: {finding.path}: {finding.reason}"
                 for component, files in self._components(document)
-                for finding in _refused(document, component, files, policy)
+                for finding in component_findings(
+                    document, component.name, _repository(component), files, policy
+                )
             )
         return self._beyond[key]
 
@@ -96,16 +98,26 @@ class Workshop:
                 yield component, texts
 
 
-def _refused(
-    document: Deployment, component: Component, files: Mapping[str, str], policy: Policy
+def _repository(component: Component) -> str | None:
+    return None if component.path else component.repository
+
+
+def component_findings(
+    document: Deployment,
+    component: str,
+    repository: str | None,
+    files: Mapping[str, str],
+    policy: Policy,
 ) -> Iterator[Finding]:
-    """Return what the policy does not allow of a component."""
+    """Yield what a policy does not allow of a component, as far as its files show it.
+
+    `repository` is where a chart comes from, None where Git delivers it.
+    """
     keys = policy.model_dump()
     if document.profile_type == "compose":
-        yield from compose_findings(files, document.variables(component.name), keys)
+        yield from compose_findings(files, document.variables(component), keys)
         return
-    images = chart.images(files.get(VALUES, ""), document.targeted(component.name))
-    repository = None if component.path else component.repository
+    images = chart.images(files.get(VALUES, ""), document.targeted(component))
     yield from refused_registries(repository, images, keys)
 
 

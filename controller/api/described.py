@@ -126,6 +126,9 @@ TABLE: Final[Mapping[tuple[str, str], Described]] = {
     ("GET", "/sites/<site>"): Described(resources.Site),
     ("PATCH", "/sites/<site>"): Described(answers.ChangedSite, body=(told.SitePatch,)),
     ("DELETE", "/sites/<site>"): Described(_NOTHING, also={202: answers.Awaited}),
+    ("GET", "/sites/<site>/policy"): Described(
+        Many(answers.PolicyNeed), {"app": _TEXT, "version": _TEXT}
+    ),
     ("GET", "/sites/<site>/tokens"): Described(Many(answers.SiteToken)),
     ("POST", "/sites/<site>/tokens"): Described(answers.MadeSiteToken),
     ("DELETE", "/sites/<site>/tokens/<token>"): Described(_NOTHING),

@@ -12,6 +12,7 @@ from margrave.compose_files import strays
 from margrave.documents.description import read_description
 from margrave.errors import DocumentError, UnsafeArchive
 from margrave.findings import Finding, Severity
+from margrave.linting import compose
 from margrave.yaml_text import SIZE_LIMIT, parse
 
 if TYPE_CHECKING:
@@ -125,6 +126,11 @@ def _whole(
                 continue
             texts = {path: one.data for path, one in files.items()}
             made = [Finding(pointer, *one, file=file) for one in _wrong(profile.type, texts)]
+            if profile.type == "compose" and COMPOSE in texts:
+                made += [
+                    replace(finding, file=f"{inner}/{finding.file}")
+                    for finding in compose.findings(texts, description.pointers(component.name))
+                ]
             if profile.type == "helm":
                 advice = chart_files.remarks(texts, description.pointers(component.name))
                 made += [

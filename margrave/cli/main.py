@@ -29,6 +29,7 @@ NOUNS: Final = {
     "lint": ("lint", "check packages, documents and repositories"),
     "login": ("login", "keep a token for a controller"),
     "node": ("node", "edge nodes"),
+    "policy": ("policy", "what applications need from a site's policy"),
     "repository": ("repository", "the deployments repository, and what waits to be merged"),
     "settings": ("settings", "the configuration that a controller runs with"),
     "site": ("site", "sites and their runners"),

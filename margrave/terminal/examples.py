@@ -89,6 +89,8 @@ EXAMPLES: Final = {
     "node remove": ("margrave node remove --site harbor press-1 --forget",),
     "node show": ("margrave node show harbor/press-1",),
     "node undrain": ("margrave node undrain press-1",),
+    "policy check": ("margrave policy check --site harbor",),
+    "policy explain": ("margrave policy explain storefront@1.1.0 --site harbor",),
     "repository accept": ("margrave repository accept --commit 3f9c2d41e5a0",),
     "repository show": ("margrave repository show",),
     "runner accept": ("margrave runner accept --commit 3f9c2d41e5a0",),

@@ -29,6 +29,21 @@ class AwaitedSite(MadeSite, Awaited):
     """A new site that is there once its branch is merged."""
 
 
+class PolicyNeed(Resource):
+    """Something that an application asks of a site's nodes beyond its own objects."""
+
+    app: str
+    version: str | None
+    profile: str
+    component: str
+    path: str
+    reason: str
+    opens: str | None
+    allowed: bool
+    deployment: Uuid | None
+    name: Name | None
+
+
 class SiteToken(Resource):
     """A token of a site's runner, without its secret."""
 

@@ -29,6 +29,7 @@ RULES: Final = {
     "invalid": "A value is as its document requires",
     "missing": "What is to be checked is there",
     "name": "Names are DNS labels",
+    "policy": "Nodes allow what a package asks for",
     "place": "A document lies where its content says",
     "surprise": "YAML reads what its author means",
     "twice": "Ids, names and versions stand once",

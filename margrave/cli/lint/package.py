@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from margrave import chart_files, digest, yaml_text
+from margrave import chart_files, digest
 from margrave.cli.lint.documents import read_file
-from margrave.cli.lint.files import content, is_folder
-from margrave.compose_files import strays
+from margrave.cli.lint.files import content, is_folder, shown
+from margrave.compose_files import CANNOT_BE_READ, strays
 from margrave.documents._reading import OURS
+from margrave.documents.deployment import as_text
 from margrave.documents.description import read_description
-from margrave.errors import DocumentError, UnsafeArchive
-from margrave.linting import Kind, Read
+from margrave.errors import UnsafeArchive
+from margrave.linting import Kind, Read, compose
 from margrave.linting.repository import COMPOSE_FILE
 
 if TYPE_CHECKING:
@@ -41,6 +43,10 @@ def package(file: Path, *, follow: bool = True) -> tuple[Read, list[Finding]]:
             if files is not None:
                 wrong = component_files(profile.type, files, component.path)
             findings += [found.finding(where, *one, "component") for one in wrong]
+            if files is not None and profile.type == "compose":
+                defaults = description.defaults(component.name)
+                variables = {name: as_text(value) for name, value in defaults.items()}
+                findings += compose_findings(files, file.parent / component.path, variables)
             if files is not None and profile.type == "helm":
                 pointers = description.pointers(component.name)
                 findings += [
@@ -71,8 +77,23 @@ def component_files(kind: str, files: Mapping[str, File], path: str) -> Wrong:
         return []
     if COMPOSE_FILE not in files:
         return [(f"{path} holds no {COMPOSE_FILE}", "a compose component has one at its root")]
-    wrong = compose(files[COMPOSE_FILE].data, f"{path}/{COMPOSE_FILE}")
-    return wrong or leading_out(files)
+    return leading_out(files)
+
+
+def compose_findings(
+    files: Mapping[str, File], place: Path, defaults: Mapping[str, str] | None = None
+) -> list[Finding]:
+    """Return what is wrong in the Compose files of a component that lies at `place`.
+
+    `defaults` are the values of the package's parameters; None for a component without a package.
+    """
+    if COMPOSE_FILE not in files:
+        return []
+    data = _data(files)
+    found = (
+        compose.findings(data) if defaults is None else compose.findings_with_policy(data, defaults)
+    )
+    return [replace(finding, file=shown(place / finding.file)) for finding in found]
 
 
 def _data(files: Mapping[str, File]) -> dict[str, bytes]:
@@ -86,21 +107,16 @@ def _inside(place: Path, base: Path) -> bool:
         return False
 
 
-def compose(data: bytes, name: str) -> Wrong:
-    """What is wrong with a Compose file as far as one sees without Compose."""
-    try:
-        value = yaml_text.parse(data, name).value
-    except DocumentError as error:
-        return [(str(one), one.cure) for one in error.findings]
-    if not isinstance(value, dict) or not isinstance(value.get("services"), dict):
-        return [(f"{name} has no services", "write what to run below services:")]
-    return []
-
-
 def leading_out(files: Mapping[str, File]) -> Wrong:
-    """Paths by which Compose would read what is not the component's, and what would help."""
-    found = strays(_data(files))
-    return [(f"{stray.where}: {stray.words}", stray.cure) for stray in found]
+    """Return paths of files that are not the component's, each with its fix.
+
+    Files that cannot be read are left out: other rules report them at their line.
+    """
+    return [
+        (f"{stray.where}: {stray.words}", stray.cure)
+        for stray in strays(_data(files))
+        if not stray.words.startswith(CANNOT_BE_READ)
+    ]
 
 
 def folder_digest(path: Path) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from margrave import digest, names
 from margrave.cli.lint.documents import read_file
 from margrave.cli.lint.files import content, is_file, is_folder, listed, wrong
-from margrave.cli.lint.package import component_files
+from margrave.cli.lint.package import component_files, compose_findings
 from margrave.errors import UnsafeArchive
 from margrave.findings import Finding, Severity
 from margrave.linting import Kind
@@ -95,4 +95,5 @@ def _content(path: Path, findings: list[Finding]) -> Content:
     for kind, root in ROOTS.items():
         for text, cure in component_files(kind, files, path.name) if root in files else ():
             findings.append(wrong(path / root, text, cure, "component"))
+    findings += compose_findings(files, path)
     return Content(found, frozenset(files))

@@ -70,6 +70,15 @@ class ApplicationDescription:
         """Parameters by name."""
         return self.document.parameters
 
+    def defaults(self, component: str) -> dict[str, Any]:
+        """Return the default of each parameter that goes to a component, by pointer."""
+        return {
+            target.pointer: parameter.value
+            for parameter in self.parameters.values()
+            for target in parameter.targets
+            if component in target.components
+        }
+
     def pointers(self, component: str) -> list[str]:
         """Where parameters put their values in a component."""
         return [

@@ -87,6 +87,11 @@ TOKEN = {
     "id": "t1", "name": "ci", "role": "operator", "sites": {"matchLabels": {"zone": "shop"}},
     "user": None, "created_by": "ann", "created_at": AT, "expires_at": None, "last_used_at": AT,
 }  # fmt: skip
+NEED = {
+    "app": "storefront", "version": "1.1.0", "profile": "compose", "component": "storefront",
+    "path": "services.web.volumes[0].source", "reason": "/srv/shop is not in host_paths",
+    "opens": "host_paths", "allowed": False, "deployment": ONE, "name": "storefront",
+}  # fmt: skip
 USER = {"name": "ann", "role": "admin", "sites": None, "created_at": AT, "disabled": False}
 ENTRY = {
     "id": 7, "at": AT, "actor": "ann", "address": "192.0.2.9", "action": "site.pause",
@@ -99,6 +104,7 @@ LISTS: Final[dict[str, tuple[dict[str, Any], ...]]] = {
     f"deployments/{ONE}/placements": (PLACEMENT,),
     f"deployments/{ONE}/history": (STEP,),
     "sites": (SITE,), "sites/harbor/nodes": (NODE,), "nodes": (NODE,),
+    "sites/harbor/policy": (NEED,),
     "sites/harbor/tokens": (TOKEN,), "apps": (APP,), "app-sources": (SOURCE,),
     "tokens": (TOKEN,), "users": (USER,), "audit": (ENTRY,), "operations": (OPERATION,),
     "meta/settings": ({"key": "http.bind", "value": "0.0.0.0:8800", "default": False,

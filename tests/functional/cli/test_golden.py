@@ -49,6 +49,8 @@ CASES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "node list": ("", ALL),
     "node show": ("harbor/harbor-1", ALL),
     "node undrain": ("harbor-1", EYES),
+    "policy check": ("--site harbor", ALL),
+    "policy explain": ("storefront@1.1.0 --site harbor", ALL),
     "repository accept": ("--commit 3f9c2d41e5a0 --yes", EYES),
     "repository show": ("", EYES),
     "settings": ("", ALL),
@@ -101,7 +103,7 @@ ELSEWHERE: Final = {
     **dict.fromkeys(MACHINE, "test_codes_of_each.py"),
 }  # fmt: skip
 # A plan that would change something says so with its exit code.
-ENDS: Final = {"deployment plan": 4}
+ENDS: Final = {"deployment plan": 4, "policy check": 1, "policy explain": 1}
 
 
 def test_each_command_is_looked_at() -> None:

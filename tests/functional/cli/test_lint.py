@@ -258,7 +258,7 @@ def test_fix_leaves_components_alone(run: Run, repository: Path) -> None:
 def test_a_compose_file_reads_its_own_files_only(run: Run, registry: Path) -> None:
     """What Compose would read before any policy is asked is told with its place and a cure."""
     file = registry / "storefront/1.0.0/compose/compose.yaml"
-    file.write_text("services: {web: {image: r/web, env_file: ../../x}}\n")
+    file.write_text("services: {web: {image: 'r/web:${GREETING}', env_file: ../../x}}\n")
 
     ran = run("lint", "-o", "json", str(registry / "storefront/1.0.0"))
 

@@ -116,7 +116,7 @@ def test_a_document_at_the_wrong_place_is_found(repository: Path) -> None:
 def test_a_component_that_was_changed_is_found(repository: Path) -> None:
     """Its name no longer says what it holds."""
     component = next((repository / "components").iterdir())
-    (component / "compose.yaml").write_text("services: {a: {}}\n")
+    (component / "compose.yaml").write_text("services: {a: {image: r/a}}\n")
 
     assert [one.code for one in check(repository)] == ["component"]
 

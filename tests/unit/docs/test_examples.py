@@ -74,7 +74,7 @@ def test_the_chart_in_the_docs_has_no_finding(tmp_path: Path) -> None:
         "margo.yaml": description,
         "chart/Chart.yaml": "apiVersion: v2\nname: thermo\nversion: 1.0.0\n",
         "chart/values.yaml": "measuring: {interval: 10}\n",
-        "compose/compose.yaml": "services: {thermo: {image: registry.example/thermo:1.0.0}}\n",
+        "compose/compose.yaml": "services: {thermo: {image: 'r/t:1', command: '${INTERVAL}'}}\n",
     }.items():
         (package / name).parent.mkdir(parents=True, exist_ok=True)
         (package / name).write_text(text)
