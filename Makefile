@@ -53,7 +53,7 @@ test: $(STAMP) ## everything that has to hold (T=path or -k words for a part)
 	$(if $(strip $(T)),$(ROOT) $(BIN)/python -m pytest -m "not full" $(T),$(WHOLE))
 
 # The server is Debian's, started and thrown away by the run; it refuses to be root's, and is not.
-POSTGRESQL := tests/functional/controller tests/functional/postgres tests/functional/walk
+POSTGRESQL := tests/functional/controller tests/functional/postgres tests/functional/upgrade tests/functional/walk
 
 # Two workers, each with a lab of its own; the tests of a file stay together.
 define WHOLE

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from margrave.errors import DocumentError
 from margrave.policy import compose_paths
-from margrave.policy.compose_paths import CANNOT_BE_READ, Stray, Unreadable, flat, many
-from margrave.policy.compose_paths import FILE as ROOT
+from margrave.policy.compose_paths import CANNOT_BE_READ, Stray, Unreadable
 from margrave.yaml_text import parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["CANNOT_BE_READ", "ROOT", "Stray", "flat", "many", "strays"]
+__all__ = ["CANNOT_BE_READ", "Stray", "strays"]
 
 
 def strays(files: Mapping[str, bytes]) -> list[Stray]:

@@ -8,6 +8,7 @@ MargraveError               whatever this product refuses or cannot do, with the
     NotFound                the thing named does not exist
     Conflict                somebody else's claim or change stands in the way
     Unreachable             another machine or service did not answer
+    SecretsUnread           secrets of a site cannot be read now
 """
 
 from __future__ import annotations
@@ -64,3 +65,7 @@ class Conflict(MargraveError):
 
 class Unreachable(MargraveError):
     """Another machine or service did not answer."""
+
+
+class SecretsUnread(MargraveError):
+    """Secrets that cannot be read now: whether they changed, or are gone, is not known."""

@@ -6,6 +6,7 @@ its state alone; `gates` says what stands in the way of starting it now.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -14,11 +15,11 @@ from margrave.documents.extensions import Extensions, with_defaults
 from margrave.gates import Batch, Cause, Gates
 from margrave.lifecycle import WORKING, Kind, Outcome, State
 from margrave.placement import Placed, Wish, place
-from margrave.planning import SitePlan, SiteView, Standing, Step, Wanted
+from margrave.planning import SitePlan, SiteView, Standing, Step, Waiting, Wanted
 from margrave.proposals import SETTLED, heal, overtaking, proposal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from margrave.documents.deployment import Deployment
     from margrave.documents.site import SiteDocument
@@ -27,21 +28,44 @@ _PRIORITY: Final = {"urgent": 0, "normal": 1, "bulk": 2}
 
 
 def plan(view: SiteView) -> SitePlan:
-    """All steps of a site, those that may start now and those that wait with a reason."""
+    """Return all steps of a site, those that may start now and those that wait with a reason.
+
+    A deployment whose planning fails has no steps, and holds no other.
+    """
     mine = by_deployment(view.standing)
-    policies = {one.document.id: effective(one.document, view.document) for one in view.wanted}
-    placed = {
-        one.document.id: _placed(
-            view, one, policies[one.document.id], mine.get(one.document.id, {})
-        )
-        for one in view.wanted
-    }
-    gates = Gates(view, policies)
-    steps = list(_removals(view, placed, policies, gates))
-    for wanted in sorted(view.wanted, key=lambda one: _rank(policies, one)):
+    failed: dict[str, Exception] = {}
+    policies: dict[str, Extensions] = {}
+    placed: dict[str, Placed] = {}
+    for wanted in view.wanted:
         key = wanted.document.id
-        steps += _deployment(view, wanted, policies[key], placed[key], mine.get(key, {}), gates)
-    return SitePlan(tuple(steps), placed)
+        with _isolated(failed, key):
+            policies[key] = effective(wanted.document, view.document)
+            placed[key] = _placed(view, wanted, policies[key], mine.get(key, {}))
+    gates = Gates(view, policies)
+    steps: list[Step] = []
+    for one in view.standing:
+        # What could not be placed is wanted all the same.
+        if one.deployment not in failed:
+            with _isolated(failed, one.deployment):
+                steps += _removal(one, placed.get(one.deployment), policies, gates)
+    planned = [one for one in view.wanted if one.document.id not in failed]
+    for wanted in sorted(planned, key=lambda one: _rank(policies, one)):
+        key = wanted.document.id
+        with _isolated(failed, key):
+            # A list first: what raises half way has no half of its steps.
+            steps += list(
+                _deployment(view, wanted, policies[key], placed[key], mine.get(key, {}), gates)
+            )
+    return SitePlan(tuple(one for one in steps if one.deployment not in failed), placed, failed)
+
+
+@contextmanager
+def _isolated(failed: dict[str, Exception], deployment: str) -> Iterator[None]:
+    """Go on behind the block when it fails for a deployment, and keep the error."""
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001 - returned with the plan
+        failed[deployment] = error
 
 
 def by_deployment(standing: Sequence[Standing]) -> dict[str, dict[str, Standing]]:
@@ -103,34 +127,29 @@ def _at_work(one: Standing) -> bool:
     return one.busy or one.state in WORKING
 
 
-def _removals(
-    view: SiteView,
-    placed: Mapping[str, Placed],
-    policies: Mapping[str, Extensions],
-    gates: Gates,
-) -> Iterable[Step]:
+def _removal(
+    one: Standing, where: Placed | None, policies: Mapping[str, Extensions], gates: Gates
+) -> list[Step]:
     """Take off what Git no longer has, and what no longer belongs on its node."""
-    for one in view.standing:
-        overtakes = _at_work(one)
-        if one.state is State.DELETED or (overtakes and one.leads_to is None):
-            continue
-        where = placed.get(one.deployment)
-        if where is not None and one.node in where.chosen:
-            continue
-        why = "removed from Git" if where is None else where.reason(one.node)
-        again = one.failed_kind is Kind.DELETE and one.state is State.FAILED
-        step = Step(
-            one.deployment,
-            one.node,
-            Kind.DELETE,
-            why,
-            one.release,
-            attempt=one.attempt + 1 if again else 1,
-            overtakes=overtakes,
-        )
-        cause = Cause.RETRY if step.attempt > 1 else Cause.NEW
-        # Without its document nobody knows its windows: then those of the site hold alone.
-        yield from _worth_telling(gates.passed(step, cause, one, policies.get(one.deployment)))
+    overtakes = _at_work(one)
+    if one.state is State.DELETED or (overtakes and one.leads_to is None):
+        return []
+    if where is not None and one.node in where.chosen:
+        return []
+    why = "removed from Git" if where is None else where.reason(one.node)
+    again = one.failed_kind is Kind.DELETE and one.state is State.FAILED
+    step = Step(
+        one.deployment,
+        one.node,
+        Kind.DELETE,
+        why,
+        one.release,
+        attempt=one.attempt + 1 if again else 1,
+        overtakes=overtakes,
+    )
+    cause = Cause.RETRY if step.attempt > 1 else Cause.NEW
+    # Without its document nobody knows its windows: then those of the site hold alone.
+    return list(_worth_telling(gates.passed(step, cause, one, policies.get(one.deployment))))
 
 
 def _worth_telling(step: Step) -> Iterable[Step]:
@@ -150,6 +169,9 @@ def _deployment(
     batch: Batch | None = None
     for node in placed.chosen:
         one = mine.get(node)
+        if wanted.obstacle is not None:
+            yield from _held_up(wanted, wanted.obstacle, node, one)
+            continue
         if one is not None and _at_work(one):
             found = overtaking(wanted, one)
         else:
@@ -165,6 +187,14 @@ def _deployment(
             yield from _instead(step, one, policies, gates, batch)
         else:
             yield from _worth_telling(gates.passed(step, cause, one, policies, batch))
+
+
+def _held_up(wanted: Wanted, obstacle: Waiting, node: str, one: Standing | None) -> Iterable[Step]:
+    """Nothing is begun and what runs stays; a call at work comes to its end."""
+    if one is None or not _at_work(one):
+        absent = one is None or one.state is State.DELETED
+        why = "wanted here" if absent else obstacle.detail
+        yield Step(wanted.document.id, node, None, why, new_placement=absent, waiting=obstacle)
 
 
 def _instead(

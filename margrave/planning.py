@@ -18,12 +18,23 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Waiting:
+    """What a step waits for, and when it is looked at again at the latest."""
+
+    # node, window, pause, lock, batch, backoff, requires, budget, operation, secrets, person
+    reason: str
+    until: datetime | None = None
+    detail: str = ""
+
+
+@dataclass(frozen=True)
 class Wanted:
     """A deployment as Git wants it at this site."""
 
     document: Deployment
-    release: str  # 64 hex: SHA-256 over revision and secrets
+    release: str  # 64 hex: SHA-256 over revision and secrets; empty where that cannot be told
     commit: str = ""
+    obstacle: Waiting | None = None  # why nothing is begun for it, whatever it needs
 
 
 @dataclass(frozen=True)
@@ -69,15 +80,6 @@ class SiteView:
 
 
 @dataclass(frozen=True)
-class Waiting:
-    """What a step waits for, and when it is looked at again at the latest."""
-
-    reason: str  # node, window, pause, lock, batch, backoff, requires, budget, operation, person
-    until: datetime | None = None
-    detail: str = ""
-
-
-@dataclass(frozen=True)
 class Step:
     """What is to happen with one deployment on one node, and why.
 
@@ -110,6 +112,7 @@ class SitePlan:
 
     steps: tuple[Step, ...]
     placed: Mapping[str, Placed] = field(default_factory=dict)
+    failed: Mapping[str, Exception] = field(default_factory=dict)  # deployments without a plan
 
     @property
     def due(self) -> tuple[Step, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from margrave import durations
 from margrave.findings import Finding
@@ -14,7 +14,20 @@ from margrave.secret import Secret
 SOCKET: Final = "runner.sock"  # of a runner, in its state folder
 LOOPBACK: Final = ("127.", "localhost:", "[::1]:", "unix:")
 
-Duration = Annotated[str, Field(pattern=rf"^{durations.PATTERN}$")]
+
+def _within(least: int, most: int, words: str) -> AfterValidator:
+    def check(text: str) -> str:
+        if not least <= durations.parse(text) <= most:
+            raise ValueError(words)
+        return text
+
+    return AfterValidator(check)
+
+
+_FORM: Final = Field(pattern=rf"^{durations.PATTERN}$")
+Duration = Annotated[str, _FORM, _within(0, durations.LONGEST, "is longer than ten years")]
+# How often something is done: never without a pause, and at least once a day.
+Interval = Annotated[str, _FORM, _within(1, 24 * 3600, "is not between 1s and 24h")]
 Verdict = Literal["deny", "allow"]
 
 
@@ -77,7 +90,7 @@ class GitAccess(Section):
 class Heartbeat(Section):
     """Signs of life."""
 
-    interval: Duration = Field(
+    interval: Interval = Field(
         "10s", description="how often runners tell that they live; three silent ones mean unknown"
     )
 

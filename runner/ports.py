@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -15,8 +16,29 @@ Clock = Callable[[], datetime]
 
 
 def utc_now() -> datetime:
-    """The clock of a running process; tests hand in their own."""
+    """Return the time of the wall clock, which may be set at any moment."""
     return datetime.now(UTC)
+
+
+class SystemClock:
+    """The clocks of a running process; tests hand in their own.
+
+    The wall clock tells when something is, for people, calendars and other machines. How long
+    something took, and what came first, is never told by it.
+    """
+
+    def __call__(self) -> datetime:
+        return utc_now()
+
+    def monotonic(self) -> float:
+        """Return seconds of a clock that nobody can set."""
+        return time.monotonic()
+
+
+def monotonic_of(clock: Clock) -> Callable[[], float]:
+    """Return the clock that measures intervals; one without such a hand serves for both."""
+    own: Callable[[], float] | None = getattr(clock, "monotonic", None)
+    return own or (lambda: clock().timestamp())
 
 
 class NodeStatus(StrEnum):

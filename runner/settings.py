@@ -14,10 +14,10 @@ from margrave import names, settings_file, tls_files
 from margrave.findings import Finding
 from margrave.secret import Secret
 from margrave.sections import (
-    Duration,
     GitAccess,
     Heartbeat,
     Hooks,
+    Interval,
     RegistryLogin,
     Section,
     State,
@@ -74,13 +74,13 @@ class Git(GitAccess):
 class Poll(Section):
     """How often Git is asked when nobody hints."""
 
-    interval: Duration = Field("30s", description="how often Git is asked when nobody hints")
+    interval: Interval = Field("30s", description="how often Git is asked when nobody hints")
 
 
 class Drift(Section):
     """How often nodes are looked at."""
 
-    interval: Duration = Field("60s", description="how often nodes are looked at")
+    interval: Interval = Field("60s", description="how often nodes are looked at")
 
 
 class JumpHost(Section):

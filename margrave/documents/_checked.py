@@ -19,17 +19,22 @@ if TYPE_CHECKING:
 Rules = Callable[[Parsed], Iterable[Finding]]
 
 
-def checked(parsed: Parsed, model: type[Model], rules: Rules, kind: Kind) -> Model:
-    """The part, or DocumentError with every finding; of an older generation it says which."""
-    part, findings = _check(parsed, model, rules)
+def checked(
+    parsed: Parsed, model: type[Model], rules: Rules, kind: Kind, *, bounded: bool = True
+) -> Model:
+    """Return the part, or raise DocumentError with every finding; of an older generation it says
+    which. Unless `bounded`, values that are out of bounds are no findings."""
+    part, findings = _check(parsed, model, rules, bounded=bounded)
     if part is not None and not findings:
         return part
     told = generations.told(kind, parsed, lambda mended: _check(mended, model, rules)[1])
     raise DocumentError(told or findings)
 
 
-def _check(parsed: Parsed, model: type[Model], rules: Rules) -> tuple[Model | None, list[Finding]]:
-    part, findings = findings_of(parsed, model)
+def _check(
+    parsed: Parsed, model: type[Model], rules: Rules, *, bounded: bool = True
+) -> tuple[Model | None, list[Finding]]:
+    part, findings = findings_of(parsed, model, bounded=bounded)
     seen = {(one.pointer, one.message) for one in findings}
     for one in islice(rules(parsed), TOLD):
         if (one.pointer, one.message) not in seen:

@@ -7,12 +7,14 @@ from datetime import datetime
 from typing import Annotated, Any, Final
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, ValidationInfo
 
 from margrave import digest, durations, windows
 from margrave.errors import MargraveError
 from margrave.names import LABEL, LABEL_CURE, UUID, is_label, is_uuid
 
+# A key of the validation context: read what is out of bounds all the same.
+UNBOUNDED: Final = "unbounded"
 APPLICATION_ID: Final = re.compile(r"[-a-z0-9]{1,200}")
 # SemVer 2.0 without a leading v; Margo writes `_` for `+`, which no registry tag may hold.
 SEMVER: Final = re.compile(
@@ -53,12 +55,26 @@ def _shown(pattern: str, cure: str = "") -> Any:
     return Field(json_schema_extra={"pattern": f"^({pattern})$", **told})
 
 
+class OutOfBounds(ValueError):
+    """A value of the right form that is too large; such a document can still be read."""
+
+
 def _duration(read: Any) -> AfterValidator:
     def check(text: str) -> str:
         try:
             read(text)
         except MargraveError as error:
             raise ValueError(f"is no duration | {error.cure}") from error
+        return text
+
+    return AfterValidator(check)
+
+
+def _at_most_a_day(read: Any, cure: str) -> AfterValidator:
+    def check(text: str, info: ValidationInfo) -> str:
+        unbounded = (info.context or {}).get(UNBOUNDED)
+        if read(text) > durations.LONGEST_WAIT and not unbounded:
+            raise OutOfBounds(f"is longer than a day | {cure}")
         return text
 
     return AfterValidator(check)
@@ -163,18 +179,22 @@ OciRepository = Annotated[
     ),
     _shown(r"oci://[\s\S]+", "begin it with oci://"),
 ]
+_DURATION_CURE: Final = "write such as 90s, 5m or 2h, at most 24h"
 Duration = Annotated[
-    str, _duration(durations.seconds), _shown(durations.PATTERN, "write such as 90s, 5m or 2h")
+    str,
+    _duration(durations.parse),
+    _at_most_a_day(durations.parse, _DURATION_CURE),
+    _shown(durations.pattern_up_to(durations.LONGEST_WAIT, zero=True), _DURATION_CURE),
 ]
 # A window is a pause in the ban on changes: one that lasts longer than a month is none.
 _LONGEST_WINDOW: Final = 744 * 3600
 _WINDOW_CURE: Final = "write such as 90m or 8h, at most 744h (31 days)"
 WindowDuration = Annotated[
     str,
-    _duration(durations.seconds),
+    _duration(durations.parse),
     AfterValidator(
         lambda text: _rule(
-            0 < durations.seconds(text) <= _LONGEST_WINDOW,
+            0 < durations.parse(text) <= _LONGEST_WINDOW,
             "is no duration of a window",
             _WINDOW_CURE,
             text,
@@ -199,10 +219,12 @@ Moment = Annotated[
     AfterValidator(lambda text: _rule(_is_moment(text), "is no time", _MOMENT_CURE, text)),
     _shown(_MOMENT, _MOMENT_CURE),
 ]
+_MARGO_CURE: Final = "write minutes and seconds, such as 5m0s, at most 1440m0s"
 MargoDuration = Annotated[
     str,
     _duration(durations.margo_seconds),
-    _shown(durations.MARGO_PATTERN, "write minutes and seconds, such as 5m0s"),
+    _at_most_a_day(durations.margo_seconds, _MARGO_CURE),
+    _shown(durations.margo_pattern_up_to(durations.LONGEST_WAIT), _MARGO_CURE),
 ]
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
+from margrave.documents._fields import UNBOUNDED, OutOfBounds
 from margrave.findings import Finding, did_you_mean
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from margrave.yaml_text import Parsed
 
 OURS: Final = "x-margrave-extensions"
+BOUNDS: Final = "bounds"  # the code of findings about values that are too large
 TOLD: Final = 50
 _EXTENSION_CURE: Final = (
     "extensions are named x-<name>-extensions, and stand in a description, a specification,"
@@ -72,13 +74,18 @@ _LIMITS: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 
-def findings_of(parsed: Parsed, model: type[Model]) -> tuple[Model | None, list[Finding]]:
-    """The model when the document fits it, and otherwise every finding of its shape."""
+def findings_of(
+    parsed: Parsed, model: type[Model], *, bounded: bool = True
+) -> tuple[Model | None, list[Finding]]:
+    """Return the model when the document fits it, and otherwise every finding of its shape.
+
+    Unless `bounded`, values that are out of bounds are no findings.
+    """
     value = parsed.value
     if not isinstance(value, dict):
         return None, [parsed.finding((), "is not a mapping", "write keys and values")]
     try:
-        return model.model_validate(value), []
+        return model.model_validate(value, context={UNBOUNDED: not bounded}), []
     except ValidationError as error:
         # Nobody reads more than these; suggestions for thousands of wrong keys would take seconds.
         told = error.errors(include_url=False)[:TOLD]
@@ -116,7 +123,8 @@ def _finding(parsed: Parsed, model: type[Part], error: Any) -> Finding:
     text = str(error["msg"]).removeprefix("Value error, ")
     if kind == "value_error":
         message, _, cure = text.partition(" | ")
-        return parsed.finding(path, f"{shown}{message}", cure)
+        code = BOUNDS if isinstance(error["ctx"]["error"], OutOfBounds) else "invalid"
+        return parsed.finding(path, f"{shown}{message}", cure, code)
     if kind == "literal_error":
         return parsed.finding(path, f"{shown}is not known", f"write {error['ctx']['expected']}")
     if kind == "string_pattern_mismatch":

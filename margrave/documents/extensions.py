@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field
 
-from margrave.documents._fields import Cron, Duration, Label, Tag, TimeZone, WindowDuration
+from margrave.documents._fields import (
+    UNBOUNDED,
+    Cron,
+    Duration,
+    Label,
+    Tag,
+    TimeZone,
+    WindowDuration,
+)
 from margrave.documents._reading import Part
 from margrave.error_classes import ErrorClass
 
@@ -156,4 +164,5 @@ def with_defaults(written: Mapping[str, Any], defaults: Mapping[str, Any]) -> Ex
     for key, value in written.items():
         below = merged.get(key)
         merged[key] = {**below, **value} if isinstance(below, dict) else value
-    return Extensions.model_validate(merged)
+    # Both were read before, so whatever is out of bounds has its finding already.
+    return Extensions.model_validate(merged, context={UNBOUNDED: True})

@@ -9,22 +9,16 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, Any, Final
 
-from margrave.compose_files import ROOT, flat, many
+from margrave import compose_overrides
 from margrave.linting import compose_policy, compose_variables
 from margrave.linting.compose_reading import mappings, read_all
+from margrave.policy.compose_paths import FILE, flat, many
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
 
     from margrave.findings import Finding
     from margrave.linting.compose_reading import ComposeFile
-
-# Compose reads these beside compose.yaml when a person starts it; nodes read compose.yaml alone.
-IGNORED_FILES: Final = (
-    *("compose.yml", "compose.override.yaml", "compose.override.yml"),
-    *("docker-compose.yaml", "docker-compose.yml"),
-    *("docker-compose.override.yaml", "docker-compose.override.yml"),
-)
 
 
 def findings(
@@ -138,13 +132,10 @@ def _is_in_package(file: ComposeFile, path: str) -> bool:
 
 def _ignored(file: ComposeFile) -> Iterator[Finding]:
     """Find files beside compose.yaml that Compose would merge elsewhere and nodes never read."""
-    if file.name != ROOT:
+    if file.name != FILE:
         return
-    for name in IGNORED_FILES:
-        if name in file.files:
-            message = f"nodes read {ROOT} alone; {name} beside it is ignored"
-            cure = f"merge it into {ROOT}, or include it there, and remove it"
-            yield file.finding((), message, cure)
+    for message, cure in compose_overrides.ignored(file.files):
+        yield file.finding((), message, cure)
 
 
 _RULES: Final[tuple[Callable[[ComposeFile], Iterator[Finding]], ...]] = (

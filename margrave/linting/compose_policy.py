@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from margrave.compose_files import ROOT
 from margrave.errors import DocumentError
 from margrave.policy import compose_findings
+from margrave.policy.compose_paths import FILE
 from margrave.yaml_text import parse
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def findings(files: Mapping[str, bytes], variables: Mapping[str, str]) -> Iterat
     `variables` are the defaults of the package's parameters.
     """
     try:
-        parsed = parse(files[ROOT], ROOT)
+        parsed = parse(files[FILE], FILE)
     except (DocumentError, KeyError):
         return  # the other rules report what cannot be read
     texts = {name: data.decode("utf-8", "replace") for name, data in files.items()}

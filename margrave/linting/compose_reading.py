@@ -6,8 +6,8 @@ import posixpath
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from margrave.compose_files import ROOT, flat, many
 from margrave.errors import DocumentError
+from margrave.policy.compose_paths import FILE, flat, many
 from margrave.yaml_text import parse
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class ComposeFile:
 
 def read_all(files: Mapping[str, bytes], broken: list[Finding]) -> list[ComposeFile]:
     """Return compose.yaml and what it includes or extends; add what cannot be read to `broken`."""
-    waiting, names, readable = [ROOT], {ROOT}, []
+    waiting, names, readable = [FILE], {FILE}, []
     while waiting and len(names) <= _FILE_LIMIT:
         name = waiting.pop(0)
         try:

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from margrave.compose_files import ROOT
 from margrave.findings import did_you_mean
+from margrave.policy.compose_paths import FILE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -69,7 +69,7 @@ def _unused_parameters(
         for name in _names_in(text)
     }
     for name in sorted(variables.parameters - used):
-        message = f"a parameter sets ${name}, which {ROOT} never uses"
+        message = f"a parameter sets ${name}, which {FILE} never uses"
         cure = did_you_mean(name, used) if used else f"use ${{{name}}}, or remove the parameter"
         yield compose_files[0].finding((), message, cure).as_warning("advice")
 

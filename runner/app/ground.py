@@ -10,7 +10,7 @@ from margrave import durations
 from runner import jumps
 from runner.execute import AnsibleExecutor
 from runner.instruments import Instruments
-from runner.nodes import Beats, beacon_file, own_key, with_beacon
+from runner.nodes import Beats, LastSigns, beacon_file, own_key, with_beacon
 from runner.ports import Clock, Executor, Jump, Node, NodeStatus, Target
 from runner.settings import RunnerSettings
 from runner.store import Store, site
@@ -34,6 +34,7 @@ class Ground:
         self.period = timedelta(seconds=durations.seconds(settings.drift.interval))
         self.beat = timedelta(seconds=durations.seconds(settings.heartbeat.interval))
         self.beats = Beats(Beacons(self.store), clock, self.beat)
+        self.signs = LastSigns(clock)
         self._key: Path | None = settings.ssh.key
         self._jumps = _jumps(settings)
 
@@ -56,14 +57,10 @@ class Ground:
         """The jump host in front of an address, or None."""
         return jumps.of(address, self._jumps)
 
-    def status_at(self, node: Node, now: Any) -> NodeStatus:
-        """A node's status by its last sign of life."""
-        heard = self.beats.heard(node.name)
-        return with_beacon(node.last_seen, heard, now, self.beat, self.period)
-
     def status(self, node: Node) -> NodeStatus:
-        """A node's status now."""
-        return self.status_at(node, self.clock())
+        """Return a node's status by its last sign of life."""
+        seen = self.signs.age(node.name, node.last_seen)
+        return with_beacon(seen, self.beats.silence(node.name), self.beat, self.period)
 
 
 def _jumps(settings: RunnerSettings) -> list[jumps.Rule]:

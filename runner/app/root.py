@@ -16,7 +16,7 @@ from runner.instruments import BEATS, WEBHOOKS
 from runner.nodes import Came, beacon_file
 from runner.nodes.later import Later
 from runner.outbox.client import Controller
-from runner.ports import Clock, Executor, Onboarding, utc_now
+from runner.ports import Clock, Executor, Onboarding, SystemClock
 from runner.reconcile.outcomes import told
 from runner.settings import RunnerSettings
 from runner.web import admin, beats, hooks, public
@@ -65,9 +65,10 @@ class Runner:
 
 
 def build(
-    settings: RunnerSettings, executor: Executor | None = None, clock: Clock = utc_now
+    settings: RunnerSettings, executor: Executor | None = None, clock: Clock | None = None
 ) -> Runner:
     """Join the parts; nothing is started, and no network is used."""
+    clock = clock or SystemClock()
     ground = Ground(settings, executor, clock)
     work = Work(ground)
     controller = _controller(settings)
@@ -81,6 +82,7 @@ def build(
         store=ground.store,
         node_status=ground.status,
         last_tick=lambda: work.reconciler.last_tick,
+        tick_age=work.reconciler.tick_age,
         tick_trouble=lambda: work.reconciler.trouble,
         git=lambda: told(work.watch.last),
         trouble=line.trouble if line else lambda: "",

@@ -24,8 +24,9 @@ from runner.reconcile.observe import Observer
 from runner.reconcile.operations import Operations
 from runner.reconcile.outcomes import Waiting, told
 from runner.reconcile.sensitive import Secrets, Sensitive
+from runner.reconcile.stalls import Stalls
 from runner.reconcile.steps import Parts
-from runner.reconcile.tidy import EVERY_SECONDS, tidy
+from runner.reconcile.tidy import EVERY_SECONDS, Tidying
 from runner.reconcile.watch import Watch
 from runner.sealed import Sealed
 from runner.settings import RunnerSettings
@@ -55,6 +56,7 @@ class Work:
             ground.status,
             self.woken.set,
             ground.instruments,
+            ground.signs.note,
         )
         secrets = Secrets(
             settings.secrets.dir,
@@ -63,6 +65,7 @@ class Work:
         )
         self.journal = journal = Journal(ground.folder / "logs", store)
         self._release_of = secrets.release_of
+        stalls = Stalls()
         calls = self._calls(ground, secrets)
         self.operations = Operations(
             store=store,
@@ -71,6 +74,7 @@ class Work:
             journal=journal,
             wake=self.woken.set,
             instruments=ground.instruments,
+            stalls=stalls,
         )
         parts = Parts(
             site=settings.site.name,
@@ -80,8 +84,9 @@ class Work:
             operations=self.operations,
             ahead=Ahead(store, ground.executor, calls, self.woken.set),
             release_of=secrets.release_of,
+            stalls=stalls,
             per_node=settings.execute.per_node,
-            is_active=lambda node, now: ground.status_at(node, now) is NodeStatus.ACTIVE,
+            is_active=lambda node: ground.status(node) is NodeStatus.ACTIVE,
         )
         self.reconciler = Reconciler(parts, ground.clock, self.woken, ground.instruments)
         self._instruments = ground.instruments
@@ -129,9 +134,8 @@ class Work:
             changed=self.observe.hint,
             silent=self.observe.hint,
         )
-        self.tidying = Repeater(
-            "tidy", EVERY_SECONDS, lambda _: tidy(ground.store, journal, self.watch), at_once=False
-        )
+        tidying = Tidying(ground.store, journal, self.watch)
+        self.tidying = Repeater("tidy", EVERY_SECONDS, lambda _: tidying.run(), at_once=False)
 
     def _sealed_files(self) -> Mapping[str, bytes]:
         desired = self.watch.desired()

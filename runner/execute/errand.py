@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from runner.ports import Call, Status, Target
+from runner.ports import Call, Observation, Result, Status, Target
 
 COLLECTION: Final = "margrave.edge"
 
@@ -58,3 +58,11 @@ class Outcome:
         """The error's message, or nothing."""
         error = self.data.get("error")
         return str(error.get("message", "")) if isinstance(error, dict) else ""
+
+    def as_result(self) -> Result:
+        """Return the outcome of an operation."""
+        return Result(self.key, self.status, self.data, self.started, self.ended, self.message)
+
+    def as_observation(self) -> Observation:
+        """Return the outcome of a look at a node."""
+        return Observation(self.key, self.status, self.data, self.ended, self.message)

@@ -7,6 +7,7 @@ import threading
 import uuid
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -30,6 +31,15 @@ from runner.ports import Call, Observation, Progress, Result, Status, Target
 LOOKING: Final = 60  # seconds that workload_info or node_info may take
 
 
+@dataclass(frozen=True, slots=True)
+class _Assignment:
+    """The run that has an operation now; an operation that was lost gets another one."""
+
+    run: str
+    errand: Errand
+    on_progress: Callable[[Progress], None]
+
+
 class AnsibleExecutor:
     """Carries module calls to nodes with Ansible; safe to use from many threads."""
 
@@ -48,13 +58,12 @@ class AnsibleExecutor:
         self._known_hosts = KnownHosts(self._folders.known_hosts)
         self._keeper = Keeper(self._folders, self._environment) if warm else None
         self._runs: dict[str, Run] = {}
-        self._at_work: dict[str, tuple[Errand, Callable[[Progress], None]]] = {}
+        self._assigned: dict[str, _Assignment] = {}  # by operation
         self._direct = direct = Direct(self._folders, self._environment, self._proxy)
         self._lines = Lines(direct, self._environment, connect_timeout, handshakes, forks)
         self._phases = Phases(direct, self._followed)
         self._looks = Looks(direct, self._lines, self._environment)
         self._threads: set[threading.Thread] = set()
-        self._where: dict[str, str] = {}  # operation -> run
         self._lock = threading.Lock()
         self._stopped = False
 
@@ -74,24 +83,17 @@ class AnsibleExecutor:
     ) -> None:
         """Begin these calls and return; each call gets exactly one result, from another thread."""
 
-        def tell(key: str, line: str) -> None:
-            on_progress(Progress(key, datetime.now(UTC), line))
-
         def settle(outcome: Outcome) -> None:
-            with self._lock:
-                self._forget([outcome.key])
-            on_result(_result(outcome))
+            on_result(outcome.as_result())
 
         # A run for each module: plays of one run wait for each other, runs don't. And one for those
         # that have to be reached first, which may take long.
         errands = [Errand.of(call) for call in calls]
-        with self._lock:
-            self._at_work.update({one.key: (one, on_progress) for one in errands})
         runs: dict[tuple[str, bool], list[Errand]] = defaultdict(list)
         for one in errands:
             runs[one.module, self._lines.is_open(one.node, apart=one.apart)].append(one)
         for some in runs.values():
-            self._begin(some, settle, tell)
+            self._begin(some, settle, on_progress)
         self._phases.wake()
 
     def observe(
@@ -114,12 +116,13 @@ class AnsibleExecutor:
     def active(self) -> frozenset[str]:
         """The operations that have no result yet."""
         with self._lock:
-            return frozenset(self._where)
+            return frozenset(self._assigned)
 
     def cancel(self, operation: str) -> None:
         """Stop waiting for an operation and end its processes; unknown ones are ignored."""
         with self._lock:
-            run = self._runs.get(self._where.get(operation, ""))
+            assigned = self._assigned.get(operation)
+            run = self._runs.get(assigned.run) if assigned else None
         if run is not None:
             run.give_up(operation)
 
@@ -141,7 +144,7 @@ class AnsibleExecutor:
 
     def _followed(self) -> dict[str, tuple[Errand, Callable[[Progress], None]]]:
         with self._lock:
-            return dict(self._at_work)
+            return {key: (one.errand, one.on_progress) for key, one in self._assigned.items()}
 
     def _sweep(self) -> None:
         """End processes that carry our control folder in their command line, then their files.
@@ -165,25 +168,36 @@ class AnsibleExecutor:
             self._begin(errands, outcomes.put)
         # The run's own end is not waited for: it comes a good deal later than the last answer.
         answers = (outcomes.get() for _ in errands)
-        return {one.key: _observation(one) for one in answers}
+        return {one.key: one.as_observation() for one in answers}
 
     def _begin(
         self,
         errands: Sequence[Errand],
         on_outcome: Callable[[Outcome], None],
-        on_line: Callable[[str, str], None] | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
     ) -> None:
-        """Begin a run; without anybody for its lines it is a look, and no operation."""
+        """Begin a run. Without a listener for progress it is an observation, not an operation."""
         ident = uuid.uuid4().hex[:12]
+
+        def settle(outcome: Outcome) -> None:
+            with self._lock:
+                self._forget(ident, [outcome.key])
+            on_outcome(outcome)
+
+        def add_line(key: str, line: str) -> None:
+            if on_progress is not None:
+                on_progress(Progress(key, datetime.now(UTC), line))
+
         folder = RunFolder(self._folders.runs / ident, self._proxy, self._control)
-        run = Run(folder, errands, on_outcome, on_line or _silent)
+        run = Run(folder, errands, settle, add_line)
         thread = threading.Thread(target=self._carry, args=(ident, run, errands), daemon=True)
         with self._lock:
             if not self._stopped:
                 self._runs[ident] = run
                 self._threads.add(thread)
-                if on_line is not None:
-                    self._where.update({errand.key: ident for errand in errands})
+                if on_progress is not None:
+                    for errand in errands:
+                        self._assigned[errand.key] = _Assignment(ident, errand, on_progress)
                 thread.start()
                 return
         run.give_up()  # after the end nothing begins, and yet each errand gets its outcome
@@ -195,7 +209,7 @@ class AnsibleExecutor:
             with self._lock:
                 self._runs.pop(ident, None)
                 self._threads.discard(threading.current_thread())
-                self._forget(errand.key for errand in errands)
+                self._forget(ident, (errand.key for errand in errands))
 
     def _reach(self, errands: Sequence[Errand]) -> dict[str, str]:
         """Open the connections that are not there; what ssh said of those that failed."""
@@ -211,25 +225,12 @@ class AnsibleExecutor:
             return ""
         return proxy_command(node.jump, node.key, self._folders, self._connect_timeout, mark)
 
-    def _forget(self, keys: Iterable[str]) -> None:
+    def _forget(self, run: str, keys: Iterable[str]) -> None:
+        """End the assignments of a run; what was assigned to another run since then stays."""
         for key in keys:
-            self._where.pop(key, None)
-            self._at_work.pop(key, None)
-
-
-def _result(outcome: Outcome) -> Result:
-    return Result(
-        outcome.key,
-        outcome.status,
-        outcome.data,
-        outcome.started,
-        outcome.ended,
-        outcome.message,
-    )
-
-
-def _observation(outcome: Outcome) -> Observation:
-    return Observation(outcome.key, outcome.status, outcome.data, outcome.ended, outcome.message)
+            assigned = self._assigned.get(key)
+            if assigned is not None and assigned.run == run:
+                del self._assigned[key]
 
 
 def _only(seen: Observation, deployments: set[str]) -> Observation:
@@ -241,7 +242,3 @@ def _only(seen: Observation, deployments: set[str]) -> Observation:
     return Observation(
         seen.node, seen.status, {**seen.data, "workloads": kept}, seen.at, seen.message
     )
-
-
-def _silent(key: str, line: str) -> None:
-    """Nobody follows the lines of a look."""

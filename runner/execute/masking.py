@@ -1,29 +1,66 @@
-"""What a node says, without the secrets that its call carried: an error may quote a value. Pure."""
+"""Removal of secrets from answers: an error may repeat a value that its call carried. Pure."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable
 from typing import Any, Final
 
+from runner.execute.quoting import forms_of
+
 MASK: Final = "[redacted]"
-# A shorter one stands in half of all words; masked, it would be read off from what is left.
+# A shorter text is part of half of all words: its mask would only show where it stands.
 SHORTEST: Final = 4
+# A line of a secret of several lines is masked alone unless it may be an ordinary word.
+SHORTEST_LINE: Final = 8
+# Programs break lines at blanks, with a backslash in YAML, and join them again.
+_BLANK: Final = re.compile(r"\s+")
+_ANY_BLANK: Final = r"[\s\\]+"
+# YAML continues a text between double quotes behind a backslash, anywhere in it.
+_CONTINUED: Final = re.compile(r"\\\n\s*(\\(?=\s))?")
 
 
-def masked(value: Any, hidden: Sequence[str]) -> Any:
-    """The value with each hidden text replaced, also where it is quoted as JSON or Go quotes it."""
-    if not hidden:
+class Masking:
+    """Replaces the secrets of a run in whatever is reported of it."""
+
+    def __init__(self, hidden: Iterable[str]) -> None:
+        forms = {form.strip() for text in hidden for form in _forms(text)}
+        self._forms = sorted(
+            (form for form in forms if len(form) >= SHORTEST), key=lambda form: (-len(form), form)
+        )
+
+    def __call__(self, value: Any) -> Any:
+        """Return the value with each secret replaced in its texts, also in those of its keys."""
+        if not self._forms:
+            return value
+        if isinstance(value, str):
+            return self._text(value)
+        if isinstance(value, dict):
+            return {self(key): self(below) for key, below in value.items()}
+        if isinstance(value, list):
+            return [self(below) for below in value]
         return value
-    if isinstance(value, str):
-        for text in hidden:
-            if len(text) >= SHORTEST:
-                value = value.replace(text, MASK)
-                for quoted in (json.dumps(text), json.dumps(text, ensure_ascii=False)):
-                    value = value.replace(quoted[1:-1], MASK)
-        return value
-    if isinstance(value, dict):
-        return {key: masked(one, hidden) for key, one in value.items()}
-    if isinstance(value, list):
-        return [masked(one, hidden) for one in value]
-    return value
+
+    def _text(self, text: str) -> str:
+        text = _CONTINUED.sub("", text)
+        for form in self._forms:
+            first, *others = _BLANK.split(form)
+            if first not in text:
+                continue
+            if others:
+                pattern = _ANY_BLANK.join(re.escape(word) for word in (first, *others))
+                text = re.sub(pattern, MASK, text)
+            else:
+                text = text.replace(form, MASK)
+        return text
+
+
+def _forms(secret: str) -> Iterable[str]:
+    """Return every form of a secret, and of its lines where it has several."""
+    if len(secret) < SHORTEST:
+        return
+    yield from forms_of(secret)
+    lines = [line.strip() for line in secret.splitlines()]
+    for line in lines if len(lines) > 1 else ():
+        if len(line) >= SHORTEST_LINE:
+            yield from forms_of(line)

@@ -16,7 +16,7 @@ from ansible_runner import Runner, RunnerConfig
 from runner.execute import meaning, processes
 from runner.execute.environment import OF_ANSIBLE_RUNNER
 from runner.execute.errand import Errand, Outcome
-from runner.execute.masking import masked
+from runner.execute.masking import Masking
 from runner.execute.rundir import RunFolder, host
 from runner.ports import Status
 
@@ -74,6 +74,8 @@ class Run:
         self._module = errands[0].module
         self._by_host = {host(number): errand for number, errand in enumerate(errands)}
         self._open = {errand.key: errand for errand in errands}
+        # Of all errands: what Ansible says to none of them goes to each.
+        self._mask = Masking(text for errand in errands for text in errand.hidden)
         self._on_outcome = on_outcome
         self._on_line = on_line
         self._lock = threading.Lock()
@@ -101,7 +103,7 @@ class Run:
             self._play(environment, warm_socket, forks)
             found = self._said
         except Exception as broken:  # noqa: BLE001 - whatever it was, each errand must get its end
-            found = str(broken)
+            found = self._mask(str(broken))
         finally:
             self.kill()
             self._settle_rest(trouble, found)
@@ -158,18 +160,20 @@ class Run:
     def _end(self, errand: Errand | None, kind: str, res: Mapping[str, Any]) -> None:
         if errand is None:
             return
-        told = masked(res, errand.hidden)
-        status, data = meaning.read(kind, told)
-        if status is not Status.OK and (said := meaning.raw(told)):
+        # Before anything is read from it: what is shortened may end within a secret.
+        answer = self._mask(res)
+        status, data = meaning.read(kind, answer)
+        if status is not Status.OK and (said := meaning.raw(answer)):
             self._tell(errand.key, said)
         self._tell(errand.key, meaning.told(status, data))
         self._settle(errand.key, status, data)
 
     def _tell_all(self, line: str) -> None:
         """What Ansible says to no host in particular: a warning, or why it could not begin."""
+        line = self._mask(line)
         self._said = f"{self._said} {line}"[-1000:]
-        for key, errand in list(self._open.items()):
-            self._tell(key, masked(line, errand.hidden))
+        for key in list(self._open):
+            self._tell(key, line)
 
     def _tell(self, key: str, line: str) -> None:
         """A line is worth less than any result: one that cannot be kept takes none along."""

@@ -1,4 +1,8 @@
-"""The private folder of one run: inventory, play, arguments; nothing of it on a command line."""
+"""The private folder of one run: inventory and play. Its arguments are kept in memory.
+
+Nothing of either stands on a command line. Arguments hold registry passwords and resolved secrets,
+which no file of the state folder may keep: not even of a runner that was killed.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,8 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any, Final
+
+from ansible_collections.margrave.edge.plugins.plugin_utils import arguments_file
 
 from margrave.errors import Refused
 from runner.execute.errand import Errand
@@ -32,6 +38,7 @@ class RunFolder:
         self.path = path
         self._proxy = proxy  # the command that leads to a node behind a jump host
         self._control = control  # the socket of the connection that an errand goes over
+        self._memory: int | None = None  # the descriptor of the arguments
 
     @property
     def inventory(self) -> Path:
@@ -57,14 +64,19 @@ class RunFolder:
         _write(self.play, _play(module, self._arguments(module, errands), deadlines))
 
     def _arguments(self, module: str, errands: Sequence[Errand]) -> dict[str, str]:
-        """What the task is given: for work, the place of a file for each host."""
+        """Return the arguments of the task: where those of each host can be read."""
         if module.endswith("_info"):
-            # What only looks has no action of ours to read a file, and is given an id at most.
+            # Observations have no action of ours to read a file, and take an id at most.
             asked = errands[0].arguments.items()
             return {name: _plain(module, str(value)) for name, value in asked}
-        for number, errand in enumerate(errands):
-            _write(self.path / f"{host(number)}.json", dict(errand.arguments))
-        return {"arguments_from": _plain(self.path.name, str(self.path))}
+        given = {host(number): errand.arguments for number, errand in enumerate(errands)}
+        # One descriptor for all hosts of the run: a process may have some thousand at most.
+        self._memory = os.memfd_create("margrave-arguments")
+        os.fchmod(self._memory, 0o600)
+        with os.fdopen(os.dup(self._memory), "wb") as file:
+            file.write(arguments_file.dump(given))
+        # Ansible's workers are no children of ours, so they cannot inherit it: they open it here.
+        return {"arguments_from": f"/proc/{os.getpid()}/fd/{self._memory}"}
 
     def _way(self, errand: Errand) -> dict[str, str]:
         """Options of ssh that are this errand's."""
@@ -74,8 +86,11 @@ class RunFolder:
         return {name: value for name, value in way.items() if value}
 
     def remove(self) -> None:
-        """Take it all away; a file that is gone already is no trouble."""
+        """Remove the folder and the arguments; a file that is gone already is no error."""
         shutil.rmtree(self.path, ignore_errors=True)
+        memory, self._memory = self._memory, None
+        if memory is not None:
+            os.close(memory)
 
 
 def _play(module: str, arguments: Mapping[str, str], deadlines: Set[int]) -> list[dict[str, Any]]:
@@ -134,7 +149,7 @@ def _deadline(errand: Errand) -> int:
 
 
 def _write(path: Path, value: object) -> None:
-    # 0600 from the first byte: arguments hold registry passwords and resolved secrets.
+    # 0600 from the first byte: they name nodes, users and keys.
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         json.dump(value, file)

@@ -6,7 +6,7 @@ handed in), Ansible, deciding what runs where.
 """
 
 from runner.nodes.beats import Beats, Came, News
-from runner.nodes.freshness import freshness, with_beacon
+from runner.nodes.freshness import LastSigns, freshness, with_beacon
 from runner.nodes.keys import own_key
 
-__all__ = ["Beats", "Came", "News", "freshness", "own_key", "with_beacon"]
+__all__ = ["Beats", "Came", "LastSigns", "News", "freshness", "own_key", "with_beacon"]

@@ -18,8 +18,8 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Protocol
 
 from margrave.errors import MargraveError, Refused
-from runner.nodes.freshness import ACTIVE
-from runner.ports import Beacon, Clock
+from runner.nodes.freshness import ACTIVE, age_of
+from runner.ports import Beacon, Clock, monotonic_of
 
 PROTOCOL: Final = 1
 WINDOW: Final = 300_000  # milliseconds that the two clocks may differ
@@ -75,6 +75,7 @@ class _Life:
     problems: Sequence[str] = ()
     unwritten: bool = False
     told_silent: bool = False
+    heard: float | None = None  # by the monotonic clock; None before its first beat to this process
 
 
 class Beats:
@@ -85,6 +86,7 @@ class Beats:
     ) -> None:
         self._registry = registry
         self._clock = clock
+        self._monotonic = monotonic_of(clock)
         self._interval = interval
         self.news = news
         self._lock = threading.Lock()
@@ -101,9 +103,9 @@ class Beats:
         body = _read(came.body)
         with self._lock:
             life = self._lives.get(came.node)
-            if life is None or sent <= life.beacon.last_beat:
+            if life is None or _is_repeated(sent, life.beacon, now):
                 raise NotBelieved("a beat of that time came before", "each beat needs a later time")
-            before, was_silent = life.beacon, self._is_silent(life.beacon, now)
+            before, was_silent = life.beacon, self._is_silent(life)
             boot_id = str(body.get("boot_id") or before.boot_id)[:_LONGEST_BOOT_ID]
             # Once the new key is in use the old one is of no use to anybody.
             old = None if key == before.key else before.old_key
@@ -111,7 +113,7 @@ class Beats:
                 before, last_beat=sent, old_key=old, heard_at=now, boot_id=boot_id
             )
             life.problems = _sentences(body.get("problems"))
-            life.unwritten, life.told_silent = True, False
+            life.unwritten, life.told_silent, life.heard = True, False, self._monotonic()
         self._tell(came.node, before, boot_id, body, was_silent=was_silent)
         return now
 
@@ -120,6 +122,12 @@ class Beats:
         with self._lock:
             life = self._lives.get(node)
             return life.beacon.heard_at if life else None
+
+    def silence(self, node: str) -> timedelta | None:
+        """Return how long the beacon is silent; None for a node that has none, or never spoke."""
+        with self._lock:
+            life = self._lives.get(node)
+            return self._silence(life) if life else None
 
     def issue(self, node: str, *, rotate: bool = False) -> str:
         """The node's key, made at the first time; a new one beside the old one when rotated."""
@@ -136,10 +144,9 @@ class Beats:
 
     def sync(self) -> None:
         """Write what was heard, learn who was added or removed, look after who fell silent."""
-        now = self._clock()
         with self._lock:
             fresh = [one for one in self._lives.values() if one.unwritten]
-            silent = [one for one in self._lives.values() if self._falls_silent(one, now)]
+            silent = [one for one in self._lives.values() if self._falls_silent(one)]
             for one in silent:
                 since = one.beacon.heard_at
                 assert since is not None, "only who spoke falls silent"
@@ -161,12 +168,18 @@ class Beats:
         if silent and self.news:
             self.news.silent()
 
-    def _is_silent(self, beacon: Beacon, now: datetime) -> bool:
-        heard = beacon.heard_at
-        return heard is not None and now - heard >= ACTIVE * self._interval
+    def _silence(self, life: _Life) -> timedelta | None:
+        if life.heard is not None:
+            return timedelta(seconds=self._monotonic() - life.heard)
+        stored = life.beacon.heard_at
+        return None if stored is None else age_of(stored, self._clock())
 
-    def _falls_silent(self, life: _Life, now: datetime) -> bool:
-        return not life.told_silent and self._is_silent(life.beacon, now)
+    def _is_silent(self, life: _Life) -> bool:
+        silence = self._silence(life)
+        return silence is not None and silence >= ACTIVE * self._interval
+
+    def _falls_silent(self, life: _Life) -> bool:
+        return not life.told_silent and self._is_silent(life)
 
     def _tell(
         self, node: str, before: Beacon, boot_id: str, body: Mapping[str, Any], *, was_silent: bool
@@ -204,13 +217,26 @@ def _believed(came: Came, beacon: Beacon | None, now: datetime) -> tuple[int, st
     if not (came.timestamp.isascii() and came.timestamp.isdigit() and len(came.timestamp) < 16):
         raise NotBelieved("X-Margrave-Timestamp is no time", "milliseconds since 1970")
     sent = int(came.timestamp)
-    off = sent - int(now.timestamp() * 1000)
+    off = sent - _as_milliseconds(now)
     if abs(off) > WINDOW:
         words = f"the node's clock is {abs(off) // 1000} s {'ahead' if off > 0 else 'behind'}"
         raise NotBelieved(words, "turn on time synchronisation (timedatectl set-ntp true)")
-    if sent <= beacon.last_beat:
+    if _is_repeated(sent, beacon, now):
         raise NotBelieved("a beat of that time came before", "each beat needs a later time")
     return sent, fitting[0]
+
+
+def _is_repeated(sent: int, beacon: Beacon, now: datetime) -> bool:
+    """Return whether a beat of that time, or of a later one, was counted before.
+
+    A last beat that lies further ahead than any beat may was counted while both clocks were wrong.
+    Held against it, the beacon would not be believed until the clocks come there again.
+    """
+    return sent <= beacon.last_beat <= _as_milliseconds(now) + WINDOW
+
+
+def _as_milliseconds(moment: datetime) -> int:
+    return int(moment.timestamp() * 1000)
 
 
 def _read(body: bytes) -> Mapping[str, Any]:

@@ -1,11 +1,11 @@
-"""How a node's silence is judged."""
+"""How a node's silence is judged, and how long it lasts."""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
 from typing import Final
 
-from runner.ports import NodeStatus
+from runner.ports import Clock, NodeStatus, monotonic_of
 
 # Periods of silence up to which a status holds; a period is that of the heartbeat, or of the
 # drift check where there is no beacon.
@@ -13,30 +13,56 @@ ACTIVE: Final = 3
 STALE: Final = 9
 
 
-def freshness(last_seen: datetime | None, now: datetime, period: timedelta) -> NodeStatus:
-    """The status of a node last seen at that time; one that was never seen is offline."""
-    if last_seen is None:
+class LastSigns:
+    """How long ago each node was seen by SSH; safe to use from many threads."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._monotonic = monotonic_of(clock)
+        self._seen: dict[str, float] = {}
+
+    def note(self, node: str) -> None:
+        """The node has answered."""
+        self._seen[node] = self._monotonic()
+
+    def age(self, node: str, stored: datetime | None) -> timedelta | None:
+        """Return how long ago it was; None for a node that was never seen.
+
+        `stored` is the time that an earlier process has noted. It is all that is known until the
+        first answer to this one.
+        """
+        if node in self._seen:
+            return timedelta(seconds=self._monotonic() - self._seen[node])
+        return None if stored is None else age_of(stored, self._clock())
+
+
+def age_of(stored: datetime, now: datetime) -> timedelta:
+    """Return the age of a time that an earlier process has stored.
+
+    One in the future was taken from a clock that was wrong: then it may be of any age.
+    """
+    return now - stored if stored <= now else timedelta.max
+
+
+def freshness(silent: timedelta | None, period: timedelta) -> NodeStatus:
+    """Return the status of a node that is silent for so long; one never seen is offline."""
+    if silent is None:
         return NodeStatus.OFFLINE
-    silent = now - last_seen
     if silent < ACTIVE * period:
         return NodeStatus.ACTIVE
     return NodeStatus.STALE if silent < STALE * period else NodeStatus.OFFLINE
 
 
 def with_beacon(
-    last_seen: datetime | None,
-    heard: datetime | None,
-    now: datetime,
-    beat: timedelta,
-    check: timedelta,
+    seen: timedelta | None, heard: timedelta | None, beat: timedelta, check: timedelta
 ) -> NodeStatus:
-    """The same of a node that may have a beacon, heard last at that time.
+    """Return the same for a node that may have a beacon, which was heard so long ago.
 
-    Who was seen by SSH although its beacon was silent already has lost the beacon alone, and is
-    judged by the checks until it is heard again.
+    A node that was seen by SSH although its beacon was silent already has lost the beacon alone,
+    and is judged by the checks until that is heard again.
     """
     if heard is None:
-        return freshness(last_seen, now, check)
-    seen = max(heard, last_seen or heard)
-    alone = seen - heard >= ACTIVE * beat
-    return freshness(seen, now, check if alone else beat)
+        return freshness(seen, check)
+    silent = heard if seen is None else min(heard, seen)
+    alone = heard - silent >= ACTIVE * beat
+    return freshness(silent, check if alone else beat)

@@ -22,6 +22,7 @@ from margrave.lifecycle import Kind
 from margrave.planning import SitePlan, Step
 from runner.ports import Call, Executor, Node, Progress, Result, Status
 from runner.reconcile.calls import Calls, not_made
+from runner.reconcile.due import is_due
 from runner.store import Store, site
 
 _log = logging.getLogger(__name__)
@@ -111,11 +112,15 @@ class Ahead:
         busy = {node for _, node in self._at_work.values()}
         for key, step in waiting.items():
             one = self._known.get(key)
-            rests = one is not None and (one.again_at is None or one.again_at > now)
+            rests = one is not None and (one.again_at is None or not self._again(one.again_at, now))
             if not rests and step.node not in busy:
                 busy.add(step.node)
                 found.append(step)
         return found
+
+    @staticmethod
+    def _again(at: datetime, now: datetime) -> bool:
+        return is_due(at, now, timedelta(seconds=_LONGEST_RETRY * 1.2))
 
     def _fenced(self, due: Sequence[Step]) -> list[tuple[Step, _Fence]]:
         """Each with its fence, before any is remembered: where the disk is full none has begun."""

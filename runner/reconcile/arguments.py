@@ -16,6 +16,8 @@ from runner.store.values import Operation, Placement
 # line is no reason to begin again. A call that is cut off is finished by the same call made again.
 _DOWNLOAD_SECONDS: Final = 3600
 _WORK_SECONDS: Final = 300
+# Whatever a document asks for: a call that takes longer is cut off, and made again.
+LONGEST_CALL: Final = 7 * 24 * 3600
 # So much sooner the node gives up by itself: its answer still finds somebody who listens.
 _WAY_SECONDS: Final = 30
 
@@ -99,7 +101,8 @@ def deadline(kind: Kind, arguments: Mapping[str, Any]) -> int:
     limits = [one["timeout"] or health for one in arguments.get("components", [])]
     # Twice: a release that fails is followed, within the call, by the one before it.
     work = 2 * (sum(limits) or health) + _WORK_SECONDS
-    return int(work + (_DOWNLOAD_SECONDS if kind in (Kind.INSTALL, Kind.UPDATE) else 0))
+    download = _DOWNLOAD_SECONDS if kind in (Kind.INSTALL, Kind.UPDATE) else 0
+    return min(int(work + download), LONGEST_CALL)
 
 
 def on_node(deadline: int) -> int:

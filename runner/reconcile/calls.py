@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from margrave.documents.extensions import Extensions
 from margrave.documents.site import SiteDocument
 from margrave.error_classes import ErrorClass
-from margrave.errors import MargraveError
+from margrave.errors import MargraveError, SecretsUnread
 from margrave.lifecycle import Kind
 from margrave.planner import effective
 from margrave.planning import Step
@@ -25,6 +25,13 @@ from runner.reconcile.sensitive import NoLogin, hidden
 from runner.reconcile.view import ReleaseOf
 from runner.source import Desired
 from runner.store import Operation, Placement
+
+# What a call fails with that could not be made; the first kind that fits is it.
+_CLASSES: Final = (
+    (NoLogin, ErrorClass.AUTH),
+    (SecretsUnread, ErrorClass.DISK),  # of the site, so it is tried again and never gone back from
+    (MargraveError, ErrorClass.CONFIG),
+)
 
 
 @dataclass(frozen=True)
@@ -75,7 +82,9 @@ class Calls:
         kind = arguments.called(one)
         more = self.sensitive(one.arguments) if kind is not Kind.DELETE else {}
         target = self.target(node)
-        call = _call(one.id, kind, target, one.arguments, more, fence, one.deadline)
+        # One that an earlier version has stored may be of any length.
+        seconds = min(one.deadline, arguments.LONGEST_CALL)
+        call = _call(one.id, kind, target, one.arguments, more, fence, seconds)
         # These may follow a cancel: what they stop holds the connection that all calls share.
         return replace(call, apart=kind is Kind.ROLLBACK or arguments.takes_off(one))
 
@@ -110,10 +119,9 @@ def _call(
 
 def refused(one: Operation, error: Exception, now: datetime) -> Result:
     """What a call that could not be made came to; what nobody foresaw is a defect."""
-    if isinstance(error, MargraveError):
-        cls, cure = ErrorClass.AUTH if isinstance(error, NoLogin) else ErrorClass.CONFIG, error.cure
-    else:
-        cls, cure = ErrorClass.INTERNAL, "report it, with the runner's log"
+    cls = next((cls for kind, cls in _CLASSES if isinstance(error, kind)), ErrorClass.INTERNAL)
+    defect = "report it, with the runner's log"
+    cure = error.cure if isinstance(error, MargraveError) else defect
     told = {"class": cls, "code": "not-callable", "message": not_made(error), "cure": cure}
     return Result(one.id, Status.FAILED, {"error": told}, now, now)
 

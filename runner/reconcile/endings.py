@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Mapping
 
 from margrave.lifecycle import Kind, Outcome, State
 from margrave.planning import Step
-from runner.reconcile.arguments import takes_off
+from runner.reconcile.arguments import leads_on, takes_off
 from runner.reconcile.settlement import Settlement, taking_off
+from runner.reconcile.stalls import Stalls
 from runner.store import (
     Operation,
     OperationState,
@@ -62,25 +63,39 @@ def give_way(tx: Transaction, operation: Operation) -> None:
     transitions.move(tx, placement, State.FAILED, why, waiting=None, next_attempt_at=None)
 
 
-def make_way(tx: Transaction, steps: Sequence[Step]) -> tuple[list[Step], list[str]]:
-    """The steps that may begin, and the operations that gave way to them.
+def make_way(tx: Transaction, step: Step, operation: Operation) -> None:
+    """End the operation that a step overtakes."""
+    if step.kind is Kind.DELETE:
+        _end(tx, operation)
+    else:
+        give_way(tx, operation)
 
-    A call that ended since the plan was made is overtaken by nobody: its end is planned for next.
-    """
-    at_work = {(one.deployment, one.node): one for one in rows.unfinished(tx)}
-    free, gone = [], []
-    for step in steps:
-        operation = at_work.get((step.deployment, step.node))
-        if step.overtakes and operation is None:
-            continue
-        free.append(step)
-        if step.overtakes and operation is not None:
-            gone.append(operation.id)
-            if step.kind is Kind.DELETE:
-                _end(tx, operation)
-            else:
-                give_way(tx, operation)
-    return free, gone
+
+def resume(tx: Transaction, stalls: Stalls) -> int:
+    """After a start: what was running is to be called again; how many there are."""
+    cut = [one for one in rows.unfinished(tx) if one.state is OperationState.RUNNING]
+    for one in cut:
+        with stalls.guard(one.deployment, one.node), tx.savepoint():
+            waiting = rows.change(tx, one.id, state=OperationState.WAITING, next_try_at=tx.now)
+            placement = placements.get(tx, one.deployment, one.node)
+            if placement.cancelled and one.kind is not Kind.ROLLBACK:
+                cancel(tx, waiting, placement)
+    return len(cut)
+
+
+def supersede(
+    tx: Transaction, wanted: Mapping[str, str], unknown: Container[str], stalls: Stalls
+) -> int:
+    """End what waits for its node and leads to a release that is not wanted; how many."""
+    ended = 0
+    for one in rows.unfinished(tx):
+        outdated = leads_on(one) and wanted.get(one.deployment) != one.release
+        waits = one.state is OperationState.WAITING and one.deployment not in unknown
+        if waits and outdated:
+            with stalls.guard(one.deployment, one.node), tx.savepoint():
+                give_way(tx, one)
+                ended += 1
+    return ended
 
 
 def _end(tx: Transaction, operation: Operation) -> None:

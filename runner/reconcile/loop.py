@@ -16,7 +16,7 @@ from typing import Final
 
 from margrave.errors import MargraveError
 from runner.instruments import TICKS, Instruments
-from runner.ports import Clock
+from runner.ports import Clock, monotonic_of
 from runner.reconcile.outcomes import Again, Outcome, Waiting
 from runner.reconcile.steps import STEPS, Parts, Tick
 
@@ -53,7 +53,9 @@ class Reconciler:
         self._woken = woken
         self._stopping = threading.Event()
         self.turn = threading.RLock()  # commands and ticks take turns
-        self.last_tick: datetime | None = None  # the last one that came to its end
+        self._monotonic = monotonic_of(clock)
+        self._ticked: float | None = None  # when the last one came to its end, by that clock
+        self.last_tick: datetime | None = None  # and by the wall clock
         self.trouble = ""  # why the last one did not
 
     def wake(self) -> None:
@@ -72,6 +74,7 @@ class Reconciler:
                 self.trouble = _in_a_line(error)
                 raise
             self.last_tick, self.trouble = self._clock(), ""
+            self._ticked = self._monotonic()
             return tick, max(rest, _SHORTEST_REST)
 
     def once(self, timeout: float) -> dict[str, object]:
@@ -125,6 +128,10 @@ class Reconciler:
     def alive(self) -> bool:
         """Whether the loop still turns: it rests for half a minute at most."""
         return time.monotonic() - self._pulse < _HANGS
+
+    def tick_age(self) -> float:
+        """Return how many seconds ago the last tick ended; 0 before the first one."""
+        return 0.0 if self._ticked is None else self._monotonic() - self._ticked
 
     def stop(self) -> None:
         """End `run` at its next turn."""

@@ -5,10 +5,10 @@ Runs beside the ticks, because a silent node must not hold the others; a tick no
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
 from margrave.lifecycle import WORKING, State
@@ -18,6 +18,8 @@ from runner.reconcile import claims
 from runner.store import Placement, Store, operations, placements, site, transitions
 from runner.store.nodes import Nodes
 from runner.store.reporting import stand_down
+
+_log = logging.getLogger(__name__)
 
 Freshness = Callable[[Node], NodeStatus]
 
@@ -33,8 +35,10 @@ class Observer:
         freshness: Freshness,
         wake: Callable[[], None],
         instruments: Instruments | None = None,
+        note_sign: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._store = store
+        self._note_sign = note_sign
         self._nodes = Nodes(store)
         self._executor = executor
         self._target = target
@@ -43,7 +47,8 @@ class Observer:
         self._instruments = instruments or Instruments()
         self._lock = threading.Lock()
         self._found: dict[str, Observation] = {}
-        self.noted_at: dict[str, datetime] = {}  # when the look at a node that was noted last began
+        self._begun: dict[str, int] = {}  # the number of the look that found it, by node
+        self.noted: dict[str, int] = {}  # the number of the look at a node that was noted last
         self._back: set[str] = set()
 
     def look(self, *, silent: bool | None = None) -> None:
@@ -55,13 +60,14 @@ class Observer:
         known = [one for one in self._nodes.list() if silent in (None, bool(one.error))]
         if not known:
             return
-        began = self._store.clock()
+        began, number = self._store.clock(), self._store.order.number()
         found = self._executor.observe([self._target(one) for one in known])
         asked = [node for node in known if node.name in found]
         with self._lock:
             self._nodes.seen([self._life(node, found[node.name]) for node in asked])
             # From its begin: what changed while it looked may not be seen in it.
             self._found |= {node.name: replace(found[node.name], at=began) for node in asked}
+            self._begun |= {node.name: number for node in asked}
         self._wake()
 
     def heard_again(self, node: str) -> None:
@@ -80,15 +86,23 @@ class Observer:
         """Write health and drift of placements that nothing is at work on."""
         with self._lock:
             found, self._found = self._found, {}
+            begun = dict(self._begun)
         answered = {name: one for name, one in found.items() if one.status is Status.OK}
         if not answered:
             return
-        self.noted_at |= {name: one.at for name, one in answered.items()}
+        self.noted |= {name: begun[name] for name in answered}
         with self._store.read() as tx:
             busy = {(one.deployment, one.node) for one in operations.unfinished(tx)}
             standing = [one for one in placements.newest(tx) if one.node in answered]
-        resting = [one for one in standing if (one.deployment, one.node) not in busy]
-        changes = [(one, seen_change(one, answered[one.node])) for one in resting]
+        order = self._store.order
+        resting = [
+            one
+            for one in standing
+            if (one.deployment, one.node) not in busy
+            # Seen before the last operation ended, it tells of a time that is over.
+            and begun[one.node] > order.last_change(one.key)
+        ]
+        changes = [(one, _change(one, answered[one.node])) for one in resting]
         changes = [(one, change) for one, change in changes if change]
         if changes:
             with self._store.write() as tx:
@@ -106,6 +120,7 @@ class Observer:
         # A module that failed has answered: the node is there.
         if status is not NodeStatus.ACTIVE or node.error:
             self._back.add(node.name)
+        self._note_sign(node.name)
         self._hear_of_claim(node.name, observation)
         error = "" if observation.status is Status.OK else observation.message
         return Sign(node.name, observation.at, NodeStatus.ACTIVE, error)
@@ -127,12 +142,18 @@ class Observer:
                     stand_down(tx, why)
 
 
+def _change(one: Placement, observation: Observation) -> Mapping[str, Any]:
+    """Return what an observation changes; nothing where a node reports what nobody can read."""
+    try:
+        return seen_change(one, observation)
+    except Exception:  # noqa: BLE001 - logged; it holds no other placement
+        _log.exception("%s: its report of %s cannot be read", one.node, one.deployment)
+        return {}
+
+
 def seen_change(one: Placement, observation: Observation) -> Mapping[str, Any]:
     """What an observation changes of a placement; nothing of one that is at work or gone."""
     if one.state in WORKING or one.state not in (State.INSTALLED, State.FAILED):
-        return {}
-    # Seen before the last operation ended: it tells of a time that is over.
-    if observation.at < one.since:
         return {}
     workload = _workload(observation, one.deployment)
     if workload is None:

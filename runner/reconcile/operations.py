@@ -12,7 +12,7 @@ import random
 import uuid
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 from margrave.errors import MargraveError
@@ -23,8 +23,10 @@ from runner.ports import Call, Executor, Node, Progress, Result
 from runner.reconcile import arguments, endings
 from runner.reconcile.beginning import new_placement, noted, reason_of
 from runner.reconcile.calls import Calls, refused
+from runner.reconcile.due import is_due
 from runner.reconcile.journal import Journal
 from runner.reconcile.settlement import Case, Jitter, Settlement, settle
+from runner.reconcile.stalls import Stalls
 from runner.reconcile.traces import Traces
 from runner.store import (
     Operation,
@@ -40,10 +42,12 @@ from runner.store import operations as rows
 
 _log = logging.getLogger(__name__)
 
-_ANSWER_GRACE: Final = timedelta(seconds=60)
+_ANSWER_GRACE: Final = 60.0
 # An answer that could not be written down is asked for again after so long: a full disk or a busy
 # database is not helped by asking at once, and the node has kept the answer.
-_AFTER_A_DEFECT: Final = timedelta(seconds=10)
+_AFTER_A_DEFECT: Final = 10.0
+# One whose meaning could not be told is no better understood when it is asked for again at once.
+_AFTER_A_STALL: Final = 60.0
 
 
 class Operations:
@@ -58,7 +62,10 @@ class Operations:
         wake: Callable[[], None],
         jitter: Jitter = random.random,
         instruments: Instruments | None = None,
+        stalls: Stalls | None = None,
     ) -> None:
+        self.stalls = stalls or Stalls()
+        self.unsettled = Stalls()  # whose results could not be made a state, until one can
         self._store = store
         self._executor = executor
         self._calls = calls
@@ -67,17 +74,28 @@ class Operations:
         self._wake = wake
         self._jitter = jitter
         self._instruments = instruments or Instruments()
-        # Until when each running call is waited for; what is not among them is called again.
-        self._patience: dict[str, datetime] = {}
+        # Until when each running call is waited for, by the monotonic clock; what is not among them
+        # is called again.
+        self._patience: dict[str, float] = {}
 
     def begin(self, steps: Sequence[Step], nodes: Mapping[str, Node]) -> int:
         """Start what is due; how many there were. A call that is overtaken is waited for no
         longer: on its node the one that follows asks it to stop at its next safe point."""
         if not steps:
             return 0
+        begun: list[Operation] = []
+        overtaken: list[str] = []
         with self._store.write() as tx:
-            free, overtaken = endings.make_way(tx, steps)
-            begun = [self._begin(tx, step) for step in free]
+            at_work = {(one.deployment, one.node): one for one in rows.unfinished(tx)}
+            for step in steps:
+                before = at_work.get((step.deployment, step.node))
+                if step.overtakes and before is None:
+                    continue  # it ended since the plan was made: its end is planned for next
+                with self.stalls.guard(step.deployment, step.node), tx.savepoint():
+                    if step.overtakes and before is not None:
+                        endings.make_way(tx, step, before)
+                    begun.append(self._begin(tx, step))
+                    overtaken += [before.id] if step.overtakes and before is not None else []
         for identifier in overtaken:
             self._patience.pop(identifier, None)
             self._executor.cancel(identifier)
@@ -93,11 +111,11 @@ class Operations:
         """
         with self._store.write() as tx:
             epoch = site.identity_of(tx).epoch
-            due = [
-                _again(tx, one, epoch)
-                for one in rows.unfinished(tx)
-                if one.node in nodes and self._is_due(one, tx.now, awake, back)
-            ]
+            due: list[Operation] = []
+            for one in rows.unfinished(tx):
+                with self.stalls.guard(one.deployment, one.node), tx.savepoint():
+                    if one.node in nodes and self._is_due(one, tx.now, awake, back):
+                        due.append(_again(tx, one, epoch))
         self._send(due, nodes)
         return len(due)
 
@@ -105,11 +123,11 @@ class Operations:
         self, one: Operation, now: datetime, awake: Container[str], back: frozenset[str]
     ) -> bool:
         if one.state is OperationState.WAITING:
-            on_time = one.next_try_at is None or one.next_try_at <= now
+            on_time = is_due(one.next_try_at, now)
             return one.node in back or (on_time and one.node in awake)
         # An answer that never came, from a call that was never handed over or got lost inside.
         until = self._patience.get(one.id)
-        return until is None or now > until
+        return until is None or self._store.monotonic() > until
 
     def running(self) -> bool:
         """Whether a call is on its way."""
@@ -124,62 +142,60 @@ class Operations:
     def resume(self) -> int:
         """After a start: what was running when the process ended is called again."""
         with self._store.write() as tx:
-            cut = [one for one in rows.unfinished(tx) if one.state is OperationState.RUNNING]
-            for one in cut:
-                waiting = rows.change(tx, one.id, state=OperationState.WAITING, next_try_at=tx.now)
-                placement = placements.get(tx, one.deployment, one.node)
-                if placement.cancelled and one.kind is not Kind.ROLLBACK:
-                    endings.cancel(tx, waiting, placement)
-        return len(cut)
+            return endings.resume(tx, self.stalls)
 
-    def supersede(self, wanted: Mapping[str, str]) -> int:
+    def supersede(self, wanted: Mapping[str, str], unknown: Container[str] = ()) -> int:
         """End operations that wait for their node and whose release Git no longer wants: what is at
-        work is overtaken by the plan, as soon as the newer one may begin."""
-        ended = 0
+        work is overtaken by the plan, as soon as the newer one may begin. Nothing is told of
+        deployments whose wanted release is `unknown`."""
         with self._store.write() as tx:
-            for one in rows.unfinished(tx):
-                newer = wanted.get(one.deployment)
-                outdated = arguments.leads_on(one) and newer != one.release
-                if one.state is OperationState.WAITING and outdated:
-                    endings.give_way(tx, one)
-                    ended += 1
-        return ended
+            return endings.supersede(tx, wanted, unknown, self.stalls)
 
     def finish(self, result: Result) -> None:
         """A result has come, from whatever thread: write what follows from it."""
         until = self._patience.get(result.operation)
         try:
-            self._write_down(result)
+            settled = self._write_down(result)
         except BaseException:
             # The node has kept its answer: the same call asks for it, and is not long in coming.
-            self._patience[result.operation] = self._store.clock() + _AFTER_A_DEFECT
+            self._patience[result.operation] = self._store.monotonic() + _AFTER_A_DEFECT
             raise
+        if not settled:
+            self._patience[result.operation] = self._store.monotonic() + _AFTER_A_STALL
         # Only now: while it is running and nobody waits for it, it would be called again.
-        if self._patience.get(result.operation) is until:
+        elif self._patience.get(result.operation) is until:
             self._patience.pop(result.operation, None)
         self._wake()
 
-    def _write_down(self, result: Result) -> None:
+    def _write_down(self, result: Result) -> bool:
+        """Write what follows from a result; whether that could be told."""
+        written: list[tuple[Case, Settlement]] = []
         with self._store.write() as tx:
             operation = rows.find(tx, result.operation)
             if operation is None or operation.state is not OperationState.RUNNING:
-                return  # a second answer to a call that has ended
+                return True  # a second answer to a call that has ended
             self._journal.flush(tx, operation.id)
-            placement = placements.get(tx, operation.deployment, operation.node)
-            extensions = self._calls.extensions(operation.deployment)
-            epoch = site.identity_of(tx).epoch
-            case = Case(placement, operation, result, extensions, tx.now, self._jitter, epoch)
-            settlement = settle(case)
-            endings.write(tx, operation, placement, settlement)
-        if settlement.to is not None:
-            self._journal.close(operation.id)
-            self._count(case, settlement)
+            place = (operation.deployment, operation.node)
+            with self.unsettled.guard(*place), tx.savepoint():
+                placement = placements.get(tx, *place)
+                extensions = self._calls.extensions(operation.deployment)
+                epoch = site.identity_of(tx).epoch
+                case = Case(placement, operation, result, extensions, tx.now, self._jitter, epoch)
+                settlement = settle(case)
+                endings.write(tx, operation, placement, settlement)
+                written.append((case, settlement))
+        for case, settlement in written:
+            self.unsettled.discard(*place)
+            if settlement.to is not None:
+                self._journal.close(operation.id)
+                self._count(case, settlement)
+        return bool(written)
 
     def _count(self, case: Case, settlement: Settlement) -> None:
         one, error = case.operation, settlement.operation.get("error") or {}
         result, cls = str(settlement.operation["state"]), str(error.get("class") or "")
         self._instruments.count(OPERATIONS, one.kind, result, cls)
-        seconds = (case.now - one.started_at).total_seconds()
+        seconds = max(0.0, (case.now - one.started_at).total_seconds())
         self._instruments.observe(OPERATION_SECONDS, seconds, one.kind)
         if one.kind is Kind.ROLLBACK and result == OperationState.SUCCEEDED:
             why = (case.placement.error or {}).get("class") or "cancelled"
@@ -231,10 +247,9 @@ class Operations:
         made = (self._made(one, nodes[one.node], runner) for one in begun)
         calls = [call for call in made if call is not None]
         if calls:
-            now = self._store.clock()
+            now = self._store.monotonic()
             for call in calls:
-                patience = timedelta(seconds=call.deadline) + _ANSWER_GRACE
-                self._patience[call.operation] = now + patience
+                self._patience[call.operation] = now + call.deadline + _ANSWER_GRACE
             self._executor.start(calls, self._progress, self.finish)
 
     def _made(self, one: Operation, node: Node, runner: str) -> Call | None:

@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from margrave.documents.deployment import Deployment
-from margrave.errors import MargraveError
+from margrave.errors import MargraveError, SecretsUnread
 from margrave.names import is_label
 from margrave.sections import RegistryLogin
+from runner.reconcile.secret_folder import SecretFolder
 
 PREFIX: Final = "secret://"
 _KEY_BYTES: Final = 32
@@ -37,12 +38,17 @@ class Secrets:
         key_file: Path,
         in_git: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
-        self._folder = folder
+        noted = key_file.with_name("secrets.names")
+        self._folder = SecretFolder(folder, noted) if folder is not None else None
         self._key_file = key_file
+        self._own_key = b""
         self._in_git = in_git
 
     def value(self, name: str) -> str:
-        """The secret's value without its final newline, or MargraveError."""
+        """Return the secret without its final newline, or raise MargraveError.
+
+        SecretsUnread where nobody can tell now whether it is there and what it is.
+        """
         if not is_label(name.lower().replace("_", "-").replace(".", "-")):
             raise MargraveError(f'secret "{name}" has no proper name', "letters, digits, - _ .")
         # The folder first: what an operator has put at the site is meant for it.
@@ -56,14 +62,7 @@ class Secrets:
     def _in_folder(self, name: str) -> str | None:
         if self._folder is None:
             return None
-        try:
-            return (self._folder / name).read_text(encoding="utf-8").rstrip("\n")
-        except FileNotFoundError:
-            return None
-        except (OSError, UnicodeDecodeError) as error:
-            raise MargraveError(
-                f"secret {name} cannot be read", f"look at {self._folder / name}"
-            ) from error
+        return self._folder.value(name, elsewhere=lambda: name in self._in_git())
 
     def _where(self) -> str:
         if self._folder is not None:
@@ -85,37 +84,37 @@ class Secrets:
             text += " " + self._hmac(names)
         return hashlib.sha256(text.encode()).hexdigest()
 
-    def missing(self, deployment: Deployment) -> str:
-        """Why a secret of the deployment cannot be had; empty when all are there."""
-        try:
-            for name in _names(deployment):
-                self.value(name)
-        except MargraveError as error:
-            return str(error)
-        return ""
-
     def _hmac(self, names: Sequence[str]) -> str:
         mac = hmac.new(self._key(), digestmod=hashlib.sha256)
         for name in names:
             try:
                 value = self.value(name)
+            except SecretsUnread:
+                raise
             except MargraveError:
                 value = ""  # a secret that is gone is a change too; the call says what is missing
             mac.update(f"{name}\0{len(value)}\0{value}\0".encode())
         return mac.hexdigest()
 
     def _key(self) -> bytes:
-        """The site's own key, made at first use."""
+        """Return the site's own key, made at first use; what was read once stays in memory."""
         try:
-            return self._key_file.read_bytes()
+            self._own_key = self._own_key or self._key_file.read_bytes()
         except FileNotFoundError:
-            made = secrets.token_bytes(_KEY_BYTES)
-            descriptor = os.open(self._key_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(made)
-                file.flush()
-                os.fsync(file.fileno())
-            return made
+            self._own_key = self._new_key()
+        except OSError as error:
+            message = f"the key of the site's secrets cannot be read now: {error.strerror}"
+            raise SecretsUnread(message, f"let the runner read {self._key_file}") from error
+        return self._own_key
+
+    def _new_key(self) -> bytes:
+        made = secrets.token_bytes(_KEY_BYTES)
+        descriptor = os.open(self._key_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(made)
+            file.flush()
+            os.fsync(file.fileno())
+        return made
 
 
 class Sensitive:

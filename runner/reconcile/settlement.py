@@ -24,6 +24,7 @@ from runner.store.values import Operation, OperationState, Placement
 Jitter = Callable[[], float]  # between 0 and 1
 
 _LONGEST_BACKOFF: Final = 300.0
+_SHORTEST_BACKOFF: Final = 1
 # A node that is away is asked again soon at first: most absences are a cable or a restart.
 _FIRST_RETRY: Final = 2.0
 _LONGEST_RETRY: Final = 60.0
@@ -229,7 +230,7 @@ def _of_the_wish(case: Case, outcome: Outcome) -> Outcome:
 
 
 def _next_attempt(case: Case) -> datetime:
-    base = durations.seconds(case.extensions.failure.backoff)
+    base = max(durations.parse(case.extensions.failure.backoff), _SHORTEST_BACKOFF)
     wait = min(base * 2 ** min(case.operation.attempt - 1, 10), _LONGEST_BACKOFF)
     return case.now + timedelta(seconds=wait * (0.8 + 0.4 * case.jitter()))
 

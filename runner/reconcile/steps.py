@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Final
 
 from margrave import planner
-from margrave.lifecycle import WORKING, State
 from margrave.lifecycle import Outcome as Fate
-from margrave.planning import SitePlan, SiteView, Step
+from margrave.lifecycle import State
+from margrave.planning import SitePlan, SiteView, Step, Wanted
 from runner.ports import Node
-from runner.reconcile import view
+from runner.reconcile import desires, view, waits
 from runner.reconcile.ahead import Ahead
 from runner.reconcile.beginning import new_placement
 from runner.reconcile.observe import Observer
 from runner.reconcile.operations import Operations
 from runner.reconcile.outcomes import Again, Done, Outcome, Waiting
+from runner.reconcile.stalls import Stalls
 from runner.reconcile.turns import in_turn
 from runner.reconcile.watch import Watch
 from runner.source import Desired
@@ -36,7 +36,7 @@ from runner.store import (
     site,
     transitions,
 )
-from runner.store.resources import moment, site_resource
+from runner.store.resources import site_resource
 
 
 @dataclass
@@ -51,6 +51,7 @@ class Parts:
     ahead: Ahead
     release_of: view.ReleaseOf
     is_active: view.IsActive
+    stalls: Stalls
     per_node: int = 8  # operations at once on one node
 
 
@@ -60,6 +61,7 @@ class Tick:
 
     parts: Parts
     desired: Desired | None = None
+    wanted: Sequence[Wanted] = ()
     nodes: Mapping[str, Node] = field(default_factory=dict)
     plan: SitePlan = field(default_factory=lambda: SitePlan(()))
     started: int = 0
@@ -71,17 +73,23 @@ StepOfTick = Callable[[Tick], Outcome]
 def fetch(tick: Tick) -> Outcome:
     """Take up what Git wants now; placements learn what is wanted of them."""
     parts = tick.parts
+    parts.stalls.begin()
     tick.desired = parts.watch.take_up()
     if tick.desired is None:
         return parts.watch.last
-    wanted = {one.id: parts.release_of(one) for one in tick.desired.deployments}
-    parts.operations.supersede(wanted)
+    tick.wanted = desires.of(tick.desired, parts.release_of, parts.stalls)
+    releases = {one.document.id: one.release for one in tick.wanted}
+    # Where the release cannot be told nothing is known to be outdated.
+    known = {key: release for key, release in releases.items() if release}
+    parts.operations.supersede(known, unknown=releases.keys() - known.keys())
     with parts.store.read() as tx:
         stale = [one for one in placements.newest(tx) if _is_stale(one, tick.desired)]
+    stale = [one for one in stale if one.deployment in known]
     if stale:
         with parts.store.write() as tx:
             for one in stale:
-                _want(tx, one, tick.desired, wanted[one.deployment])
+                with parts.stalls.guard(one.deployment, one.node), tx.savepoint():
+                    _want(tx, one, tick.desired, known[one.deployment])
     return parts.watch.last
 
 
@@ -116,7 +124,10 @@ def plan(tick: Tick) -> Outcome:
     with tick.parts.store.read() as tx:
         unfinished = operations.unfinished(tx)
     at_work = [one.node for one in unfinished if one.state is OperationState.RUNNING]
-    tick.plan = in_turn(planner.plan(_view(tick)), at_work, tick.parts.per_node)
+    found = planner.plan(_view(tick, tick.desired))
+    for deployment, error in found.failed.items():
+        tick.parts.stalls.add(deployment, "", error)
+    tick.plan = in_turn(found, at_work, tick.parts.per_node)
     later = tick.plan.next_look
     return Done() if later is None else Waiting("the next look", later)
 
@@ -149,25 +160,30 @@ def settle(tick: Tick) -> Outcome:
     """Write what each placement waits for, where it has changed."""
     if tick.desired is None:
         return Done()
+    stalls = tick.parts.stalls
     with tick.parts.store.read() as tx:
         standing = {(one.deployment, one.node): one for one in placements.newest(tx)}
         busy = {(one.deployment, one.node) for one in operations.unfinished(tx)}
-    steps = [one for one in tick.plan.steps if not one.due]
-    resting = _resting(standing, busy, steps)
-    changed = [one for one in steps if _differs(standing.get((one.deployment, one.node)), one)]
+    waiting = [one for one in tick.plan.steps if not one.due]
+    reasons = {**stalls.reasons(), **tick.parts.operations.unsettled.reasons()}
+    steps = waits.with_stalled(waiting, reasons, standing)
+    resting = waits.resting(standing, busy, steps)
+    changed = [one for one in steps if waits.differs(standing.get((one.deployment, one.node)), one)]
     if changed or resting:
         with tick.parts.store.write() as tx:
             for step in changed:
-                _note(tx, step, tick.desired)
+                with stalls.guard(step.deployment, step.node), tx.savepoint():
+                    _note(tx, step, tick.desired)
             for one in resting:
-                transitions.note(tx, one, waiting=None)
+                with stalls.guard(one.deployment, one.node), tx.savepoint():
+                    transitions.note(tx, one, waiting=None)
     return Done()
 
 
 STEPS: Final[Sequence[StepOfTick]] = (fetch, unlock, observe, plan, execute, prepare, settle)
 
 
-def _view(tick: Tick) -> SiteView:
+def _view(tick: Tick, desired: Desired) -> SiteView:
     parts = tick.parts
     with parts.store.read() as tx:
         records = view.Records(
@@ -175,18 +191,19 @@ def _view(tick: Tick) -> SiteView:
             operations.unfinished(tx),
             tuple(tick.nodes.values()),
             placements.quarantined(tx),
-            parts.observer.noted_at,
+            parts.observer.noted,
+            parts.store.order.last_change,
         )
         held, now = site.site_state(tx), tx.now
     return view.site_view(
-        parts.site, now, tick.desired, held, records, parts.release_of, parts.is_active
+        parts.site, now, desired.site, tick.wanted, held, records, parts.is_active, parts.stalls
     )
 
 
 def _awake(tick: Tick) -> frozenset[str]:
     """The nodes that were heard of lately; the others are told by `take_back` when they are."""
-    now, is_active = tick.parts.store.clock(), tick.parts.is_active
-    return frozenset(name for name, node in tick.nodes.items() if is_active(node, now))
+    is_active = tick.parts.is_active
+    return frozenset(name for name, node in tick.nodes.items() if is_active(node))
 
 
 def _next_try(tick: Tick, awake: Container[str]) -> float | None:
@@ -223,37 +240,9 @@ def _want(tx: Transaction, one: Placement, desired: Desired, release: str) -> No
     )
 
 
-def _resting(
-    standing: Mapping[tuple[str, str], Placement],
-    busy: set[tuple[str, str]],
-    steps: Sequence[Step],
-) -> list[Placement]:
-    """Placements that wait for nothing any more."""
-    stepped = {(one.deployment, one.node) for one in steps}
-    return [
-        one
-        for key, one in standing.items()
-        if one.waiting and key not in busy and key not in stepped and one.state not in WORKING
-    ]
-
-
-def _waiting_of(step: Step) -> dict[str, str | None] | None:
-    if step.waiting is None:
-        return None
-    until: datetime | None = step.waiting.until
-    return {"for": step.waiting.reason, "until": moment(until), "detail": step.waiting.detail}
-
-
-def _differs(one: Placement | None, step: Step) -> bool:
-    if one is None or one.state is State.DELETED:
-        return step.new_placement
-    outcome = step.outcome or one.outcome
-    return (one.outcome, one.waiting) != (outcome, _waiting_of(step))
-
-
 def _note(tx: Transaction, step: Step, desired: Desired | None) -> None:
     one = placements.find(tx, step.deployment, step.node)
     if one is None or one.state is State.DELETED:
         one = new_placement(tx, step, desired)
     changes = {"outcome": step.outcome, "reason": step.why} if step.outcome else {}
-    transitions.note(tx, one, waiting=_waiting_of(step), **changes)
+    transitions.note(tx, one, waiting=waits.waiting_of(step), **changes)

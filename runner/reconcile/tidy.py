@@ -16,14 +16,38 @@ _REPORTS_KEPT: Final = timedelta(days=7)
 _PAST_KEPT: Final = timedelta(days=30)
 
 
-def tidy(store: Store, journal: Journal, watch: Watch) -> None:
-    """Drop what is old; pack the clone."""
-    with store.write() as tx:
-        long_ago = tx.now - _PAST_KEPT
-        outbox.forget_before(tx, tx.now - _REPORTS_KEPT)
-        operations.forget_before(tx, long_ago)
-        site.forget_commands_before(tx, long_ago)
-        placements.tidy(tx)
-        at_work = [one.id for one in operations.unfinished(tx)]
-    journal.tidy(long_ago, at_work)
-    watch.tidy()
+# So much two clocks may differ by being kept in time.
+_STEP: Final = 60.0
+
+
+class Tidying:
+    """Drops what is old; packs the clone."""
+
+    def __init__(self, store: Store, journal: Journal, watch: Watch) -> None:
+        self._store = store
+        self._journal = journal
+        self._watch = watch
+        self._offset = self._wall_ahead()
+
+    def run(self) -> None:
+        """Drop what is old, unless the wall clock was set since the last time.
+
+        By a clock that is a year ahead for a minute everything would be old.
+        """
+        before, self._offset = self._offset, self._wall_ahead()
+        if abs(self._offset - before) <= _STEP:
+            self._drop()
+        self._watch.tidy()
+
+    def _wall_ahead(self) -> float:
+        return self._store.clock().timestamp() - self._store.monotonic()
+
+    def _drop(self) -> None:
+        with self._store.write() as tx:
+            long_ago = tx.now - _PAST_KEPT
+            outbox.forget_before(tx, tx.now - _REPORTS_KEPT)
+            operations.forget_before(tx, long_ago)
+            site.forget_commands_before(tx, long_ago)
+            placements.tidy(tx)
+            at_work = [one.id for one in operations.unfinished(tx)]
+        self._journal.tidy(long_ago, at_work)

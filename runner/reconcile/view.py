@@ -17,13 +17,14 @@ from margrave.lifecycle import State
 from margrave.planning import SiteView, Standing, Wanted
 from runner.ports import Node
 from runner.reconcile import arguments
-from runner.source import Desired
+from runner.reconcile.due import is_due
+from runner.reconcile.stalls import Stalls
 from runner.store.values import Operation, Placement, SiteState
 
 HEAL_BUDGET: Final = 5
 HEAL_SPAN: Final = timedelta(minutes=5)
 
-IsActive = Callable[[Node, datetime], bool]
+IsActive = Callable[[Node], bool]
 ReleaseOf = Callable[[Deployment], str]
 
 
@@ -35,33 +36,43 @@ def plain_release(deployment: Deployment) -> str:
 def site_view(
     site: str,
     now: datetime,
-    desired: Desired | None,
+    document: SiteDocument,
+    wanted: Sequence[Wanted],
     held: SiteState,
     records: Records,
-    release_of: ReleaseOf,
     is_active: IsActive,
+    stalls: Stalls,
 ) -> SiteView:
-    """The site at this moment."""
-    document = desired.site if desired else SiteDocument()
-    wanted = desired.deployments if desired else ()
-    commit = desired.commit if desired else ""
+    """Return the site at this moment.
+
+    A deployment of which a record cannot be read is left out as a whole: with a placement missing
+    it would be installed anew, and without its document it would be taken off.
+    """
+    seen: list[Standing] = []
+    unread: set[str] = set()
+    for one in records.placements:
+        try:
+            seen.append(_standing(one, records, now))
+        except Exception as error:  # noqa: BLE001 - reported; a defect holds no other placement
+            stalls.add(one.deployment, one.node, error)
+            unread.add(one.deployment)
     return SiteView(
         site=site,
         now=now,
-        wanted=tuple(Wanted(one, release_of(one), commit) for one in wanted),
-        standing=tuple(
-            replace(
-                standing(one, records.at_work.get((one.deployment, one.node)), now),
-                keeps_data=may_keep_data(one, records.noted_at.get(one.node)),
-            )
-            for one in records.placements
-        ),
-        nodes=tuple(_nodes(records, document, now, is_active)),
+        wanted=tuple(one for one in wanted if one.document.id not in unread),
+        standing=tuple(one for one in seen if one.deployment not in unread),
+        nodes=tuple(_nodes(records, document, is_active)),
         document=document,
         quarantine=records.quarantine,
         locked=lock_reason(held, now),
         locked_until=lock_end(held),
     )
+
+
+def _standing(one: Placement, records: Records, now: datetime) -> Standing:
+    at_work = records.at_work.get((one.deployment, one.node))
+    keeps_data = may_keep_data(one, records.noted.get(one.node), records.last_change(one.key))
+    return replace(standing(one, at_work, now), keeps_data=keeps_data)
 
 
 class Records:
@@ -73,13 +84,15 @@ class Records:
         unfinished: Iterable[Operation],
         nodes: Sequence[Node],
         quarantine: frozenset[tuple[str, str]],
-        noted_at: Mapping[str, datetime],
+        noted: Mapping[str, int],
+        last_change: Callable[[tuple[str, str, int]], int],
     ) -> None:
         self.placements = placements
         self.at_work = {(one.deployment, one.node): one for one in unfinished}
         self.nodes = nodes
         self.quarantine = quarantine
-        self.noted_at = noted_at
+        self.noted = noted  # by node, the number of the look that was noted last
+        self.last_change = last_change  # the number of a placement's last change of state
 
 
 def standing(one: Placement, at_work: Operation | None, now: datetime) -> Standing:
@@ -96,7 +109,7 @@ def standing(one: Placement, at_work: Operation | None, now: datetime) -> Standi
         attempt=one.attempt if one.state is State.FAILED else 0,
         failed_kind=one.kind if one.state is State.FAILED else None,
         error=ErrorClass(one.error["class"]) if one.error else None,
-        next_attempt_at=one.next_attempt_at,
+        next_attempt_at=None if is_due(one.next_attempt_at, now) else one.next_attempt_at,
         cancelled=one.cancelled,
         healing=one.healing,
         drift="; ".join(str(text) for text in one.drift),
@@ -108,13 +121,13 @@ def standing(one: Placement, at_work: Operation | None, now: datetime) -> Standi
     )
 
 
-def may_keep_data(one: Placement, noted_at: datetime | None) -> bool:
+def may_keep_data(one: Placement, noted: int | None, changed: int) -> bool:
     """Whether named volumes of it are on the node, or may be: only a look at what stands there
     tells, and so does its delete. Until then it is not moved away from what it may have written.
     """
     if one.keeps_data or one.state in (State.PENDING, State.DELETED):
         return one.keeps_data
-    return noted_at is None or noted_at < one.since
+    return noted is None or noted < changed
 
 
 def leads_to(one: Placement, at_work: Operation | None) -> str | None:
@@ -134,8 +147,8 @@ def heal_after(heals: Iterable[str], now: datetime) -> datetime | None:
 
 
 def recent_heals(heals: Iterable[str], now: datetime) -> list[str]:
-    """The heals that still count."""
-    return [text for text in heals if datetime.fromisoformat(text) > now - HEAL_SPAN]
+    """Return the heals that still count; one in the future is of a clock that was wrong."""
+    return [text for text in heals if now - HEAL_SPAN < datetime.fromisoformat(text) <= now]
 
 
 def lock_reason(held: SiteState, now: datetime) -> str:
@@ -160,7 +173,7 @@ def lock_ended(held: SiteState, now: datetime) -> bool:
 
 
 def _nodes(
-    records: Records, document: SiteDocument, now: datetime, is_active: IsActive
+    records: Records, document: SiteDocument, is_active: IsActive
 ) -> Iterable[margrave_placement.Node]:
     load = Counter(one.node for one in records.placements if one.state is not State.DELETED)
     for node in records.nodes:
@@ -168,7 +181,7 @@ def _nodes(
             name=node.name,
             labels={**node.labels},
             capabilities={**node.capabilities},
-            active=is_active(node, now),
+            active=is_active(node),
             drain=node.drain or document.drains(node.name),
             load=load[node.name],
         )

@@ -8,7 +8,7 @@ from typing import Final
 
 import pyrage
 
-from margrave.errors import Refused
+from margrave.errors import Refused, SecretsUnread
 
 _PREFIX: Final = "AGE-SECRET-KEY-1"
 
@@ -33,7 +33,13 @@ class Keys:
         # Read each time: a key that was added counts at once, and none is kept in memory.
         try:
             lines = self._file.read_text(encoding="ascii").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
+        except OSError as error:
+            why = error.strerror or type(error).__name__
+            raise SecretsUnread(
+                f"secrets.age_key: {self._file} cannot be read now: {why}",
+                "let the runner read it; age-keygen makes one",
+            ) from error
+        except UnicodeDecodeError as error:
             raise Refused(
                 f"secrets.age_key: {self._file} cannot be read", "age-keygen makes one"
             ) from error

@@ -9,7 +9,7 @@ from typing import Final
 import git
 
 from margrave.documents.deployment import Deployment
-from margrave.errors import MargraveError, UnsafeArchive
+from margrave.errors import MargraveError, SecretsUnread, UnsafeArchive
 from margrave.findings import Finding
 from runner.source import subtree, traces
 from runner.source.clone import BROKEN, Clone
@@ -135,6 +135,8 @@ class Source:
         """What cannot be opened now could not be opened when an update needs it."""
         try:
             self._open_secrets(secrets)
+        except SecretsUnread:
+            raise  # nothing is wrong with the commit: it is taken as soon as they can be read
         except MargraveError as error:
             raise Halted(head, error.message, error.cure) from error
 

@@ -7,7 +7,7 @@ from typing import Final
 
 import git
 
-from margrave.documents.deployment import Deployment, read_deployment
+from margrave.documents.deployment import Deployment, read_out_of_bounds
 from margrave.documents.site import SiteDocument, read_site
 from margrave.errors import DocumentError
 from margrave.findings import Finding
@@ -88,7 +88,7 @@ def read_documents(
     deployments = []
     for path, text in sorted(texts.items()):
         try:
-            deployment = (known or {}).get((path, text)) or read_deployment(text, path)
+            deployment = (known or {}).get((path, text)) or read_out_of_bounds(text, path)
         except DocumentError as error:
             findings += error.findings
             continue

@@ -5,7 +5,7 @@ alembic, `margrave` and `runner.ports`; no other room of the runner imports sqla
 Never decides: rules about states stand in `margrave.lifecycle`, policy in `runner.reconcile`.
 """
 
-from runner.store.engine import Store, Transaction
+from runner.store.engine import STORAGE_ERRORS, Store, Transaction
 from runner.store.values import Operation, OperationState, Placement
 
-__all__ = ["Operation", "OperationState", "Placement", "Store", "Transaction"]
+__all__ = ["STORAGE_ERRORS", "Operation", "OperationState", "Placement", "Store", "Transaction"]

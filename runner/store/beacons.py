@@ -52,7 +52,9 @@ class Beacons:
             seen = [(node, *told[name]) for name, node in known.items()]
             if seen:
                 tx.connection.execute(_HEARD, [_heard(beacon) for _, beacon, _ in seen])
-            nodes.breathe(tx, {node.name: _latest(node, beacon) for node, beacon, _ in seen})
+            nodes.breathe(
+                tx, {node.name: _latest(node, beacon, tx.now) for node, beacon, _ in seen}
+            )
             for node, _, problems in seen:
                 if list(node.problems) != problems:
                     fresh = nodes.get(tx, node.name)
@@ -76,6 +78,8 @@ def _heard(beacon: Beacon) -> dict[str, Any]:
     }
 
 
-def _latest(node: Node, beacon: Beacon) -> datetime | None:
+def _latest(node: Node, beacon: Beacon, now: datetime) -> datetime | None:
+    """Return the later of the two times. One in the future is of a clock that was wrong."""
     times = [one for one in (node.last_seen, beacon.heard_at) if one is not None]
-    return max(times, default=None)
+    past = [one for one in times if one <= now]
+    return max(past, default=now if times else None)

@@ -10,31 +10,45 @@ from pathlib import Path
 from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import QueuePool
 
 from margrave.errors import Refused
-from runner.ports import Clock, utc_now
+from runner.ports import Clock, SystemClock, monotonic_of
+from runner.store.order import Order
 
 FILE: Final = "runner.db"
 _BUSY_SECONDS: Final = 30
+# What a full disk or a busy database comes to.
+STORAGE_ERRORS: Final = (OSError, SQLAlchemyError)
 
 
 class Transaction:
     """One transaction: the connection, and one time for everything that happens in it."""
 
-    def __init__(self, connection: Connection, now: datetime) -> None:
+    def __init__(self, connection: Connection, now: datetime, order: Order) -> None:
         self.connection = connection
         self.now = now
+        self.order = order
         self.reported = False  # set when an event was put into the outbox
+
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        """Undo what the block wrote when it fails; what came before it in the transaction stays."""
+        with self.connection.begin_nested():
+            yield
 
 
 class Store:
     """The runner's database in its state folder, brought to the newest schema when opened."""
 
-    def __init__(self, folder: Path, clock: Clock = utc_now) -> None:
+    def __init__(self, folder: Path, clock: Clock | None = None) -> None:
+        clock = clock or SystemClock()
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.path = folder / FILE
         self.clock = clock
+        self.monotonic = monotonic_of(clock)
+        self.order = Order()
         self._writer = threading.RLock()
         self._engine = _engine(self.path)
         self._on_report: list[threading.Event] = []
@@ -46,7 +60,7 @@ class Store:
     def read(self) -> Iterator[Transaction]:
         """A consistent view; nothing in it may write."""
         with self._engine.connect() as connection, connection.begin():
-            yield Transaction(connection, self.clock())
+            yield Transaction(connection, self.clock(), self.order)
 
     @contextmanager
     def write(self) -> Iterator[Transaction]:
@@ -54,7 +68,7 @@ class Store:
         with self._writer:
             options = self._engine.execution_options(immediate=True)
             with options.begin() as connection:
-                transaction = Transaction(connection, self.clock())
+                transaction = Transaction(connection, self.clock(), self.order)
                 yield transaction
             if transaction.reported:
                 for waiter in self._on_report:

@@ -34,6 +34,7 @@ def create(
         **fields,
     )
     placements.write(tx, made)
+    tx.order.change(made.key)
     _report(tx, made, None, State.PENDING, Actor.RUNNER, reason)
     return made
 
@@ -44,6 +45,7 @@ def move(tx: Transaction, placement: Placement, to: State, reason: str, **fields
         raise Conflict(f"{placement.name} on {placement.node}: {placement.state} to {to}")
     moved = replace(placement, state=to, reason=reason, since=tx.now, **fields)
     placements.write(tx, moved)
+    tx.order.change(moved.key)
     actor = TRANSITIONS[(placement.state, to)].actor
     _report(tx, moved, placement.state, to, actor, reason)
     return moved

@@ -6,7 +6,7 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
 from margrave import __version__
@@ -26,7 +26,7 @@ _LATEST: Final = 20
 # Without room for a few transactions and logs nothing can be written down, so nothing is begun.
 _LEAST_FREE: Final = 64 * 1024 * 1024
 # A tick rests at most half a minute: one that did not come for so long hangs.
-_LONGEST_PAUSE: Final = timedelta(minutes=5)
+_LONGEST_PAUSE: Final = 300.0
 
 
 def _at_rest() -> Mapping[str, Any]:
@@ -41,6 +41,7 @@ class Status:
     store: Store
     node_status: Callable[[Node], NodeStatus]
     last_tick: Callable[[], datetime | None] = lambda: None
+    tick_age: Callable[[], float] = float  # seconds since then
     tick_trouble: Callable[[], str] = str  # why the last tick failed; empty when it did not
     git: Callable[[], Mapping[str, Any]] = _at_rest
     trouble: Callable[[], str] = str  # why the controller is not reached; empty when it is
@@ -83,7 +84,7 @@ class Status:
             held = site.site_state(tx)
         free = shutil.disk_usage(self.store.path.parent).free
         last = self.last_tick()
-        late = last is not None and self.store.clock() - last > _LONGEST_PAUSE
+        late = self.tick_age() > _LONGEST_PAUSE
         broken = self.tick_trouble()
         git = self.git()
         failing = [
@@ -125,7 +126,7 @@ class Status:
         busy = Counter(one.state for one in unfinished)
         last = self.last_tick()
         open_ = [one.since for one in placed if one.wanted_revision != one.revision]
-        age = (now - min(open_)).total_seconds() if open_ else 0
+        age = max(0.0, (now - min(open_)).total_seconds()) if open_ else 0
         for name, text, value in (
             ("operations_active", "Calls that are at a node.", busy[OperationState.RUNNING]),
             ("operations_queued", "Calls that wait.", busy[OperationState.WAITING]),

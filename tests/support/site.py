@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,13 +17,27 @@ from tests.support.edge import CAPABILITIES, FakeExecutor
 from tests.support.repository import STOREFRONT, Repository
 
 
+class _Clock:
+    """The clocks of a world's runner."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def __call__(self) -> datetime:
+        return self._world._now()
+
+    def monotonic(self) -> float:
+        return time.monotonic() + self._world.later.total_seconds()
+
+
 class World:
     """A site with its repository, its nodes and its runner."""
 
     def __init__(self, base: Path, **settings: Any) -> None:
         self.base = base
         self.settings = settings
-        self.later = timedelta()  # by which the runner's clock is ahead of ours
+        self.later = timedelta()  # by which time has gone by faster for the runner than for us
+        self.stepped = timedelta()  # by which its wall clock alone was set
         self.repository = Repository(base)
         self.executor = FakeExecutor("harbor-1", "harbor-2")
         self.executor.now = self._now
@@ -46,10 +61,10 @@ class World:
             state=StateFolder(dir=self.base / "state"),
             **self.settings,
         )
-        return build(settings, executor=self.executor, clock=self._now)
+        return build(settings, executor=self.executor, clock=_Clock(self))
 
     def _now(self) -> datetime:
-        return utc_now() + self.later
+        return utc_now() + self.later + self.stepped
 
     def restart(self) -> None:
         """As after kill -9: nothing of the process remains, the state folder does."""

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from margrave import digest, durations, yaml_text
 from margrave.documents._checked import checked
-from margrave.documents._reading import OURS
+from margrave.documents._reading import BOUNDS, OURS
 from margrave.documents.deployment._rules import rules
 from margrave.documents.deployment.parts import ComponentPart, DeploymentPart, ParameterPart
 from margrave.documents.extensions import Extensions
 from margrave.documents.generations import Kind
+from margrave.errors import DocumentError
+from margrave.findings import Finding
 
 __all__ = [
     "Component",
@@ -22,6 +24,7 @@ __all__ = [
     "ParameterPart",
     "as_text",
     "read_deployment",
+    "read_out_of_bounds",
     "render",
     "revision_of",
 ]
@@ -35,6 +38,7 @@ class Deployment:
     raw: Mapping[str, Any]
     revision: str
     document_digest: str
+    out_of_bounds: tuple[Finding, ...] = ()  # why nothing may be started from it
 
     @property
     def id(self) -> str:
@@ -155,12 +159,30 @@ class Component:
         return self.part.ours.source
 
 
-def read_deployment(data: bytes | str, file: str = "") -> Deployment:
-    """The checked document, or DocumentError with every finding."""
+def read_deployment(data: bytes | str, file: str = "", *, bounded: bool = True) -> Deployment:
+    """Return the checked document, or raise DocumentError with every finding.
+
+    Unless `bounded`, values that are out of bounds are no findings.
+    """
     parsed = yaml_text.parse(data, file)
-    part = checked(parsed, DeploymentPart, rules, Kind.DEPLOYMENT)
+    part = checked(parsed, DeploymentPart, rules, Kind.DEPLOYMENT, bounded=bounded)
     exact = data.encode() if isinstance(data, str) else data
     return Deployment(part, parsed.value, revision_of(parsed.value), digest.of_bytes(exact))
+
+
+def read_out_of_bounds(data: bytes | str, file: str = "") -> Deployment:
+    """Return the document also when a value in it is out of bounds, with those findings.
+
+    A site reads its documents so: such a document is the trouble of its own deployment, and
+    everything else that is wrong is the trouble of the whole commit.
+    """
+    try:
+        return read_deployment(data, file)
+    except DocumentError as error:
+        if any(finding.code != BOUNDS for finding in error.findings):
+            raise
+        found = read_deployment(data, file, bounded=False)
+        return replace(found, out_of_bounds=tuple(error.findings))
 
 
 def render(value: Mapping[str, Any]) -> bytes:

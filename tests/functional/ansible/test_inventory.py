@@ -19,8 +19,8 @@ from tests.support.served import ROOT, PretendRunner, Served
 from tests.support.site import World
 
 
-def _listed(source: Path, **environment: str) -> tuple[dict[str, Any], str]:
-    done = subprocess.run(
+def _run(source: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
         [Path(sys.executable).with_name("ansible-inventory"), "-i", source, "--list"],
         cwd=ROOT,
         env={
@@ -34,6 +34,10 @@ def _listed(source: Path, **environment: str) -> tuple[dict[str, Any], str]:
         timeout=120,
         check=False,
     )
+
+
+def _listed(source: Path, **environment: str) -> tuple[dict[str, Any], str]:
+    done = _run(source, **environment)
     found = json.loads(done.stdout, object_hook=_plain)
     return found, " ".join(done.stderr.split())
 
@@ -72,6 +76,50 @@ def test_a_controllers_sites_are_groups(controller: Served, tmp_path: Path) -> N
     assert host["margrave_node"] == "dock-1"
     assert "empty" not in found
     assert "answered 401" in refused
+    assert "look at MARGRAVE_TOKEN" in refused
+
+
+FIX = "set url in the file or MARGRAVE_URL and MARGRAVE_TOKEN in the environment"
+FAIL_IF_UNPARSED = {"ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED": "true"}
+
+
+def test_a_source_without_an_address_is_an_error(tmp_path: Path) -> None:
+    """An empty inventory would look like success; who wants Ansible to end has it end."""
+    source = tmp_path / "one.margrave.yml"
+    source.write_text(json.dumps({"plugin": "margrave.edge.fleet"}))
+
+    found, messages = _listed(source)
+    ended = _run(source, **FAIL_IF_UNPARSED)
+
+    assert found["_meta"]["hostvars"] == {}
+    assert FIX in messages
+    assert ended.returncode != 0
+    assert FIX in " ".join(ended.stderr.split())
+
+
+def test_a_shared_source_without_an_address_is_a_warning(tmp_path: Path) -> None:
+    """The checkout's own file is read by people who have no controller, too."""
+    source = tmp_path / "one.margrave.yml"
+    source.write_text((ROOT / "inventory/fleet.margrave.yml").read_text())
+
+    listed = _run(source, **FAIL_IF_UNPARSED)
+
+    assert listed.returncode == 0
+    assert FIX in " ".join(listed.stderr.split())
+    assert "Failed to parse" not in listed.stderr
+
+
+def test_a_controller_that_cannot_be_reached_is_an_error(tmp_path: Path) -> None:
+    """The message has its address and a hint."""
+    source = tmp_path / "one.margrave.yml"
+    source.write_text(json.dumps({"plugin": "margrave.edge.fleet"}))
+
+    ended = _run(source, MARGRAVE_URL="http://127.0.0.1:9", **FAIL_IF_UNPARSED)
+
+    assert ended.returncode != 0
+    messages = " ".join(ended.stderr.split())
+    assert "http://127.0.0.1:9: " in messages
+    assert "(is the controller running there?)" in messages
 
 
 @pytest.fixture

@@ -255,6 +255,20 @@ def test_fix_leaves_components_alone(run: Run, repository: Path) -> None:
     assert (component / "margo.yaml").read_text() == "apiVersion: margo.org/v1-alpha1\n"
 
 
+def test_compose_files_that_no_node_reads_are_findings(run: Run, registry: Path) -> None:
+    """An override file changes what runs on a developer's machine, and nowhere else."""
+    folder = registry / "storefront/1.0.0/compose"
+    (folder / "compose.override.yaml").write_text("services: {}\n")
+    (folder / "docker-compose.yml").write_text("services: {}\n")
+
+    ran = run("lint", "-o", "json", str(registry / "storefront/1.0.0"))
+
+    assert ran.code == 1
+    override, second = (found["message"] for found in ran.json["findings"])
+    assert override == "compose.override.yaml is not applied: compose.yaml alone is read"
+    assert "docker-compose.yml is not applied" in second
+
+
 def test_a_compose_file_reads_its_own_files_only(run: Run, registry: Path) -> None:
     """What Compose would read before any policy is asked is told with its place and a cure."""
     file = registry / "storefront/1.0.0/compose/compose.yaml"

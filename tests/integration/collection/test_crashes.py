@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.shop import Shop, Step
+from tests.support.shop import ENGINES, Shop, Step
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.parametrize("shop", ENGINES, indirect=True)]
 
 
 def test_an_update_killed_is_finished_by_the_same_call(shop: Shop) -> None:
@@ -20,7 +20,7 @@ def test_an_update_killed_is_finished_by_the_same_call(shop: Shop) -> None:
     assert journal["workloads"][0]["journal"]["phase"] == "switch"
     assert (finished["state"], finished["version"]) == ("INSTALLED", "1.1.0")
     assert shop.page()["version"] == "1.1.0"
-    assert len(shop.ssh("podman ps -aq --filter label=margrave.deployment").split()) == 2
+    assert len(shop.ssh(f"{shop.engine} ps -aq --filter label=margrave.deployment").split()) == 2
     assert shop.ssh("ls /run/margrave") == ""
 
 
@@ -57,5 +57,5 @@ def test_a_deletion_killed_is_finished(shop: Shop) -> None:
     gone = shop.one(shop.delete(**shop.fence(2)))
 
     assert (gone["state"], gone["deleted"]) == ("DELETED", True)
-    assert shop.ssh("podman ps -aq --filter label=margrave.deployment") == ""
+    assert shop.ssh(f"{shop.engine} ps -aq --filter label=margrave.deployment") == ""
     assert shop.ssh("ls /var/lib/margrave").split() == ["fence.json", "fences"]

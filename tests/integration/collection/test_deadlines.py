@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.shop import Running, Shop, Step
+from tests.support.shop import ENGINES, Running, Shop, Step
 from tests.support.waiting import eventually
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.parametrize("shop", ENGINES, indirect=True)]
 
 # It is started, and neither healthy nor ill for as long as anybody waits.
 SLOW = """

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.shop import ENGINES, Shop, Step
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.parametrize("shop", ENGINES, indirect=True)]
 
 PRIVILEGED = "services: {web: {image: registry.margrave.lab:5000/idle:1, privileged: true}}\n"
 UNKNOWN = "services: {web: {image: registry.margrave.lab:5000/nothing:1}}\n"
@@ -49,12 +49,12 @@ def test_a_release_that_is_never_healthy_goes_back(shop: Shop) -> None:
 
 def test_what_was_fetched_for_a_failed_release_goes_with_the_deployment(shop: Shop) -> None:
     """Also when it was tried twice, so that the second attempt found the image there."""
-    shop.ssh("podman image prune --all --force")  # what other tests left is not ours here
+    shop.ssh(f"{shop.engine} image prune --all --force")  # what other tests left is not ours here
     bad = Step("workload_update", shop.content("1.2.0", timeout=4))
 
     shop.call(shop.install("1.1.0"), bad, bad, shop.delete())
 
-    assert "storefront-web" not in shop.ssh("podman images --format '{{.Repository}}'")
+    assert "storefront-web" not in shop.ssh(f"{shop.engine} images --format '{{{{.Repository}}}}'")
 
 
 def test_an_install_that_fails_leaves_nothing_running(shop: Shop) -> None:
@@ -63,12 +63,12 @@ def test_an_install_that_fails_leaves_nothing_running(shop: Shop) -> None:
 
     assert (failed["state"], failed["rolled_back"]) == ("FAILED", False)
     assert failed["revision"] is None
-    assert shop.ssh("podman ps -aq --filter label=margrave.deployment") == ""
+    assert shop.ssh(f"{shop.engine} ps -aq --filter label=margrave.deployment") == ""
 
 
 def test_a_wrong_release_never_stays(shop: Shop, tmp_path: Path) -> None:
     """What can be known before the switch stops nothing; what shows later goes back."""
-    web = "podman ps -q --filter name=web"
+    web = f"{shop.engine} ps -q --filter name=web"
     shop.one(shop.install("1.0.0"))
     before = shop.ssh(web)
 
@@ -86,7 +86,6 @@ def test_a_wrong_release_never_stays(shop: Shop, tmp_path: Path) -> None:
     assert shop.page()["version"] == "1.0.0"
 
 
-@pytest.mark.parametrize("shop", ENGINES, indirect=True)
 def test_a_registry_that_is_away_stops_nothing(shop: Shop) -> None:
     """While a registry is away the old release serves, and the error is the site's trouble."""
     shop.one(shop.install("1.0.0"))

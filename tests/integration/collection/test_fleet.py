@@ -106,12 +106,12 @@ def test_some_sites_and_groups_of_ones_own(tmp_path: Path, url: str) -> None:
     assert listed["zone_shop"]["hosts"] == ["node-0.harbor", "node-1.harbor"]
 
 
-def test_without_a_controller_there_is_no_node(tmp_path: Path) -> None:
-    """A file without an address, and none in the environment, is an empty inventory."""
-    listed, told = _inventory(tmp_path)
+def test_without_an_address_the_source_is_an_error(tmp_path: Path) -> None:
+    """Neither the file nor the environment has one: Ansible's message names both."""
+    listed, messages = _inventory(tmp_path)
 
     assert listed["_meta"]["hostvars"] == {}
-    assert "Failed" not in told
+    assert "set url in the file or MARGRAVE_URL" in " ".join(messages.split())
 
 
 @pytest.mark.parametrize(

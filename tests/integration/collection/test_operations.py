@@ -10,20 +10,22 @@ import pytest
 
 from tests.support.shop import ENGINES, Shop, Step, assert_alike, four
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.parametrize("shop", ENGINES, indirect=True)]
+
+SOCKETS = {"podman": "podman/podman.sock", "docker": "docker.sock"}
 
 CHECK_ACT_AGAIN = [True, True, False, False]
 
 
 def test_install_and_delete(shop: Shop) -> None:
     """Install and delete change a node once; delete leaves nothing but what is not ours."""
-    shop.ssh("podman run -d --name foreign registry.margrave.lab:5000/idle:1")
-    images = shop.ssh("podman images -q")
+    shop.ssh(f"{shop.engine} run -d --name foreign registry.margrave.lab:5000/idle:1")
+    images = shop.ssh(f"{shop.engine} images -q")
 
     installed = shop.call(*four(shop.install("1.0.0")))
     page = shop.page()
     labels = shop.ssh(
-        f"podman ps --filter label=margrave.deployment={shop.deployment}"
+        f"{shop.engine} ps --filter label=margrave.deployment={shop.deployment}"
         " --format '{{.Labels}}' | grep -c margrave.revision"
     )
     deleted = shop.call(*four(shop.delete()))
@@ -38,28 +40,30 @@ def test_install_and_delete(shop: Shop) -> None:
     assert_alike(deleted)
     assert all(one["deleted"] and one["exit_code"] == 0 for one in deleted)
     assert len(deleted[1]["volumes_kept"]) == 1
-    assert shop.ssh("podman ps -a --format '{{.Names}} {{.State}}'") == "foreign running\n"
-    assert shop.ssh("podman images -q") == images
-    assert shop.ssh("podman network ls -q --filter label=margrave.deployment") == ""
+    listed = shop.ssh(f"{shop.engine} ps -a --format '{{{{.Names}}}} {{{{.State}}}}'")
+    assert listed == "foreign running\n"
+    assert shop.ssh(f"{shop.engine} images -q") == images
+    assert shop.ssh(f"{shop.engine} network ls -q --filter label=margrave.deployment") == ""
     assert shop.ssh("find /var/lib/margrave /run/margrave -mindepth 1") == ""
 
 
 def test_volumes_go_only_when_asked(shop: Shop) -> None:
     """The data stays over a deletion and is there again, until somebody says remove."""
     shop.call(shop.install("1.0.0"), shop.delete(), shop.install("1.0.0"))
-    kept = shop.ssh("podman volume ls -q --filter label=margrave.deployment")
+    kept = shop.ssh(f"{shop.engine} volume ls -q --filter label=margrave.deployment")
 
     gone = shop.one(shop.delete(volumes="remove"))
 
     assert len(kept.split()) == 1
     assert gone["volumes_kept"] == []
-    assert shop.ssh("podman volume ls -q --filter label=margrave.deployment") == ""
+    assert shop.ssh(f"{shop.engine} volume ls -q --filter label=margrave.deployment") == ""
 
 
 def test_update_and_rollback(shop: Shop) -> None:
     """An update changes what differs and nothing else; a rollback goes back once."""
     shop.one(shop.install("1.0.0"))
-    cache = "podman inspect -f '{{.Id}} {{.State.StartedAt}}' $(podman ps -qf name=cache)"
+    inspect, cache = f"{shop.engine} inspect -f", f"$({shop.engine} ps -qf name=cache)"
+    cache = f"{inspect} '{{{{.Id}}}} {{{{.State.StartedAt}}}}' {cache}"
     before = shop.ssh(cache)
 
     updated = shop.call(*four(shop.update("1.1.0")))
@@ -159,7 +163,6 @@ def test_what_only_proves_health_changes_nothing(shop: Shop) -> None:
     assert shop.page()["version"] == "1.1.0"
 
 
-@pytest.mark.parametrize("shop", ENGINES, indirect=True)
 def test_drift_is_told_and_mended(shop: Shop) -> None:
     """What a person removes or changes is told, and mended by the same revision called again."""
     shop.one(shop.install("1.0.0"))
@@ -191,12 +194,13 @@ def test_what_is_too_much_is_told_and_goes(shop: Shop) -> None:
     release = f"/var/lib/margrave/deployments/{shop.deployment}/current"
     project = '{{index .Config.Labels "com.docker.compose.project"}}'
     shop.ssh(
-        "export DOCKER_HOST=unix:///run/podman/podman.sock;"
-        f" docker-compose -p $(podman inspect -f '{project}' $(podman ps -qf name=cache))"
+        f"export DOCKER_HOST=unix:///run/{SOCKETS[shop.engine]};"
+        f" docker-compose -p $({shop.engine} inspect -f '{project}'"
+        f" $({shop.engine} ps -qf name=cache))"
         f" --project-directory $(realpath {release})/components/storefront"
         f" -f {release}/storefront.compose.json up -d --no-recreate --scale cache=2 cache"
     )
-    count = "podman ps -q --filter label=com.docker.compose.service=cache | wc -l"
+    count = f"{shop.engine} ps -q --filter label=com.docker.compose.service=cache | wc -l"
     before = shop.ssh(count)
     look = Step("workload_info", {"deployment": shop.deployment})
 
@@ -216,7 +220,7 @@ def test_a_node_tells_what_it_is(shop: Shop) -> None:
     assert [one["name"] for one in node["checks"] if not one["ok"]] == []
     assert node["capabilities"]["deployment_types"] == ["compose"]
     assert node["capabilities"]["architecture"] == "amd64"
-    assert node["capabilities"]["engines"][0]["name"] == "podman"
+    assert node["capabilities"]["engines"][0]["name"] == shop.engine
 
 
 def test_a_compose_file_cannot_read_the_node(shop: Shop, tmp_path: Path) -> None:

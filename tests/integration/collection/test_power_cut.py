@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.rescue import rescued
-from tests.support.shop import Shop, Step
+from tests.support.shop import ENGINES, Shop, Step
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.parametrize("shop", ENGINES, indirect=True)]
 
 DEPLOYMENTS = "/var/lib/margrave/deployments"
 

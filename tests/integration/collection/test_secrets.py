@@ -11,9 +11,9 @@ import pytest
 
 from lab import Lab
 from tests.support.hand import Hand
-from tests.support.shop import NODE, Shop, Step
+from tests.support.shop import ENGINES, Shop, Step
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.parametrize("shop", ENGINES, indirect=True)]
 
 TOKEN = "hunter2-dont-tell"
 SERVICE = "services: {{web: {{image: registry.margrave.lab:5000/idle:1, {more}}}}}\n"
@@ -38,9 +38,9 @@ def _content(shop: Shop, compose: str, folder: Path) -> dict[str, Any]:
     return {**shop.content("1.0.0"), "revision": f"sha256:{name}", "components": [component]}
 
 
-def _collected(lab: Lab, folder: Path) -> dict[str, str]:
+def _collected(lab: Lab, node: str, folder: Path) -> dict[str, str]:
     """A support bundle of the node, unpacked: names and texts."""
-    hand, address = Hand(lab, folder), lab.node(NODE).address
+    hand, address = Hand(lab, folder), lab.node(node).address
     asked = json.dumps({**hand.login, "target": address, "into": str(folder / "collected")})
     words = ("-i", f"{address},", "playbooks/collect.yml", "-e", asked)
     played = hand.run("ansible-playbook", *words)
@@ -61,7 +61,7 @@ def test_a_failure_leaves_no_secret_behind(lab: Lab, shop: Shop, tmp_path: Path)
         # A person's playbook does not say what is secret.
         Step("workload_update", {**content[LATE], "force": True}),
     )
-    bundle = _collected(lab, tmp_path)
+    bundle = _collected(lab, shop.node, tmp_path)
     holding = shop.ssh(f"grep -rlF -e {TOKEN} /var/lib/margrave /run/margrave || true").split()
 
     assert [one["state"] for one in answers] == ["INSTALLED", "FAILED", "FAILED", "FAILED"]

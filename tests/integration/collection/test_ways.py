@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support import imported
-from tests.support.shop import Shop, Step, four
+from tests.support.shop import ENGINES, Shop, Step, four
 
 pytestmark = pytest.mark.lab
 
@@ -43,6 +43,7 @@ def _story(shop: Shop) -> list[Step]:
     ]
 
 
+@pytest.mark.parametrize("shop", ENGINES, indirect=True)
 def test_both_ways_lead_to_the_same(shop: Shop) -> None:
     """Answers, diffs, failures, refusals, and what the node's system log has of it."""
     told, logged, left = [], [], []

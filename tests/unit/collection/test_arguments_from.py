@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from ansible.errors import AnsibleActionFail
+from ansible_collections.margrave.edge.plugins.plugin_utils import arguments_file
 from ansible_collections.margrave.edge.plugins.plugin_utils.workload_action import WorkloadAction
 
 
@@ -29,6 +30,28 @@ def test_each_host_has_a_file_of_its_own(tmp_path: Path) -> None:
     assert _arguments(task) == {"force": True, **said}
 
 
+def test_one_file_may_hold_the_parameters_of_all_hosts(tmp_path: Path) -> None:
+    """A line for each; a name that is a part of another one, or stands in a value, is no match."""
+    said = {"deployment": "d", "name": "{{ x }}", "text": "a\nnode-2\t{}\nü"}
+    given = {"node-10": {}, "node-1": said, "node-2": {"deployment": "e"}}
+    file = tmp_path / "arguments"
+    file.write_bytes(arguments_file.dump(given))
+    assert _arguments({"arguments_from": str(file), "force": True}) == {"force": True, **said}
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [("", "no line for node-1"), ("node-2\t{}\n", "no line"), ("node-1\t[]\n", "no mapping")],
+)
+def test_a_file_without_the_host_ends_the_task(tmp_path: Path, content: str, words: str) -> None:
+    """With the file's and the host's name; what else is in the file is not repeated."""
+    file = tmp_path / "arguments"
+    file.write_text(content)
+    with pytest.raises(AnsibleActionFail, match=words) as told:
+        _arguments({"arguments_from": str(file)})
+    assert f"{file} " in str(told.value)
+
+
 def test_without_a_folder_the_task_says_all() -> None:
     """The usual way of a playbook."""
     assert _arguments({"deployment": "d"}) == {"deployment": "d"}
@@ -45,4 +68,4 @@ def test_what_cannot_be_read_ends_the_task(tmp_path: Path, content: str | None, 
 
     with pytest.raises(AnsibleActionFail, match=words) as told:
         _arguments({"arguments_from": str(tmp_path)})
-    assert str(tmp_path / "node-1.json") in str(told.value)
+    assert f"{tmp_path} " in str(told.value)

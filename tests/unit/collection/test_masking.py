@@ -44,16 +44,91 @@ def _params(**more: Any) -> dict[str, Any]:
     [
         ({"secrets": [SECRET], "components": [_component(GREETING="hello")]}, (SECRET,)),
         ({"secrets": [], "components": [_component(GREETING="hello")]}, ()),
-        ({"components": [_component(GREETING="hello", N=12345, A="abc")]}, ("hello",)),
-        ({"components": [{"values": {"a.b": ["first", {"c": "second"}]}}]}, ("second", "first")),
         ({"secrets": [], "registries": [{"host": "h", "password": "p4ss"}]}, ("p4ss",)),
         ({"components": "not a list", "registries": None}, ()),
     ],
-    ids=["the runner tells", "and tells of none", "a person does not", "values", "logins", "wrong"],
+    ids=["the runner names one", "the runner names none", "a login", "wrong types"],
 )
 def test_what_is_secret(params: dict[str, Any], found: tuple[str, ...]) -> None:
-    """What is named as secret; where nobody names any, each text that the application gets."""
+    """With `secrets` only these count, and passwords of registries."""
     assert _masking.secrets_of(params) == found
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "DB_PASSWORD",
+        "dbPassword",
+        "PGPASSWORD",
+        "DB_PASS",
+        "db.auth.user",
+        "API_KEY",
+        "apikey",
+        "AccessKeys",
+        "SESSION_SECRET",
+        "GITHUB_TOKEN",
+        "AWS_CREDENTIALS",
+        "PRIVATE_SETTINGS",
+        "BASIC_AUTH",
+        "SALT",
+        "SLACK_WEBHOOK",
+    ],
+)
+def test_without_a_list_a_name_tells_a_secret(name: str) -> None:
+    """A variable counts that is named as secrets usually are, numbers too."""
+    assert _masking.secrets_of({"components": [_component(**{name: "hunter2"})]}) == ("hunter2",)
+    assert _masking.secrets_of({"components": [_component(**{name: 123456})]}) == ("123456",)
+    assert _masking.secrets_of({"components": [_component(**{name: True})]}) == ()
+    assert _masking.secrets_of({"components": [_component(**{name: "false"})]}) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("PORT", "8080"),
+        ("LISTEN", "0.0.0.0:8080"),
+        ("DB_HOST", "db.plant.example.com"),
+        ("GREETING", "hello world"),
+        ("DEBUG", "true"),
+        ("AUTHOR", "somebody"),
+        ("KEYCLOAK_URL", "https://login.example.com/realms/plant"),
+        ("COMPASS", "north"),
+        ("IMAGE", "registry.example.com:5000/web@sha256:0123"),
+    ],
+)
+def test_without_a_list_ordinary_values_are_shown(name: str, value: str) -> None:
+    """Ports, addresses and host names are what an error is understood by."""
+    assert _masking.secrets_of({"components": [_component(**{name: value})]}) == ()
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ("postgres://shop:hunter2@db:5432/shop", ("hunter2",)),
+        ("Server=db;Password=hunter2;Port=1", ("hunter2",)),
+        ('{"user": "shop", "password": "hunter2"}', ("hunter2",)),
+        ("-----BEGIN PRIVATE KEY-----\nMIIE", ("-----BEGIN PRIVATE KEY-----\nMIIE",)),
+    ],
+    ids=["address", "connection string", "JSON", "key"],
+)
+def test_without_a_list_a_password_in_a_text_is_found(value: str, found: tuple[str, ...]) -> None:
+    """The variable's name does not matter, and the rest of the text stays readable."""
+    assert _masking.secrets_of({"components": [_component(SETTING=value)]}) == found
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"db.password": "hunter2", "db.host": "plant"},
+        {"db": {"password": "hunter2", "host": "plant"}},
+        {"tokens": ["hunter2"], "hosts": ["plant"]},
+        {"env": [{"name": "DB_PASSWORD", "value": "hunter2"}, {"name": "A", "value": "plant"}]},
+    ],
+    ids=["dotted", "nested", "a list", "Kubernetes' name and value"],
+)
+def test_values_of_charts_are_judged_by_all_names_above(values: dict[str, Any]) -> None:
+    """A chart's values are nested, and any name on the way may mark a secret."""
+    assert _masking.secrets_of({"components": [{"values": values}]}) == ("hunter2",)
 
 
 @pytest.mark.parametrize(

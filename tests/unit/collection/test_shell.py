@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.margrave.edge.plugins.module_utils import _fence, _shell
+from ansible_collections.margrave.edge.plugins.module_utils import _delete, _fence, _forget, _shell
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call
 from ansible_collections.margrave.edge.plugins.module_utils._errors import (
     EngineError,
@@ -192,3 +192,22 @@ def test_an_engine_that_fails_on_a_full_disk_is_not_to_blame(
     error = answer["error"]
     assert (error["class"], error["code"]) == (kind, told)
     assert "disk I/O error" in error["message"]
+
+
+def test_a_delete_succeeds_although_old_records_cannot_be_tidied(
+    layout: Layout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A failure to tidy becomes a warning, and the next delete tries again."""
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(_forget, "forget_old", refuse)
+    monkeypatch.setattr(_delete, "_drivers", lambda _: [])
+    Path(layout.deployment(ID).releases).mkdir(parents=True)
+
+    answer = operate("delete", _params(1), False, _delete.delete, layout)
+
+    assert (answer["error"], answer["state"], answer["changed"]) == (None, "DELETED", True)
+    assert "Permission denied" in answer["warnings"][0]
+    assert not Path(layout.deployment(ID).path).exists()

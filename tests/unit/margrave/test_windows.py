@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -156,3 +156,73 @@ def test_a_wrong_cron_line_is_refused_with_the_rule(text: str) -> None:
     """A cron line that means nothing is an error, never a window that opens never."""
     with pytest.raises(Refused):
         check_cron(text)
+
+
+def runs_on(cron: str, day: date) -> bool:
+    """Decide as man 5 crontab of Debian's cron does, by testing each part of each field.
+
+    "If both fields are restricted (ie, aren't *), the command will be run when either field
+    matches": Debian's cron takes a field that starts with * for one that is not restricted.
+    """
+    _, _, days, months, weekdays = cron.split()
+    by_day = listed(days, day.day, 31)
+    by_weekday = listed(weekdays, day.isoweekday() % 7, 7) or listed(weekdays, day.isoweekday(), 7)
+    if days[0] == "*" or weekdays[0] == "*":
+        by_either = by_day and by_weekday
+    else:
+        by_either = by_day or by_weekday
+    return by_either and listed(months, day.month, 12)
+
+
+def listed(field: str, number: int, most: int) -> bool:
+    """Return whether a field of a cron line names the number."""
+    for part in field.split(","):
+        numbers, _, step = part.partition("/")
+        low, _, high = numbers.partition("-")
+        first = (0 if most == 7 else 1) if low == "*" else int(low)
+        last = most if low == "*" else int(high or low)
+        if first <= number <= last and (number - first) % int(step or 1) == 0:
+            return True
+    return False
+
+
+def fields_of(low: int, high: int) -> st.SearchStrategy[str]:
+    """A day field: *, */n, numbers, ranges and ranges with a step, alone or in a list."""
+    number = st.integers(low, high)
+    span = st.tuples(number, number).map(lambda two: f"{min(two)}-{max(two)}")
+    step = st.integers(1, 9).map(str)
+    part = st.one_of(
+        st.just("*"),
+        step.map(lambda every: f"*/{every}"),
+        number.map(str),
+        span,
+        st.tuples(span, step).map("/".join),
+        st.just(f"{low}-{high}"),
+    )
+    return st.lists(part, min_size=1, max_size=3).map(",".join)
+
+
+@given(fields_of(1, 31), fields_of(1, 12), fields_of(0, 7), st.integers(0, 1500))
+def test_a_window_opens_on_the_days_that_debians_cron_would(days, months, weekdays, ahead) -> None:
+    """Whatever is written in the three day fields."""
+    cron = f"0 2 {days} {months} {weekdays}"
+    day = date(2026, 1, 1) + timedelta(days=ahead)
+    window = [Window(cron=cron, duration="1h", timezone="UTC")]
+    moment = datetime(day.year, day.month, day.day, 2, tzinfo=UTC)
+    assert open_at(window, moment, "UTC") is runs_on(cron, day)
+
+
+@pytest.mark.parametrize(
+    ("cron", "days"),
+    [
+        ("0 2 */2 * 1", [9, 23]),  # Mondays with an odd date
+        ("0 2 1-7 * */2", [1, 3, 5, 7]),  # Sunday, Tuesday, Thursday, Saturday of the first week
+        ("0 2 13 * 1", [2, 9, 13, 16, 23, 30]),  # the 13th, and Mondays
+        ("0 2 1-31 * 1", list(range(1, 32))),  # every day, and Mondays
+    ],
+)
+def test_a_day_field_that_starts_with_a_star_must_match_too(cron: str, days: list[int]) -> None:
+    """Only two day fields without a star at their start are alternatives."""
+    window = [Window(cron=cron, duration="1h", timezone="UTC")]
+    march = [datetime(2026, 3, number, 2, tzinfo=UTC) for number in range(1, 32)]
+    assert [day.day for day in march if open_at(window, day, "UTC")] == days

@@ -67,3 +67,19 @@ def test_a_password_in_the_remote_is_refused(tmp_path: Path) -> None:
     """It would be shown wherever the remote is named."""
     with pytest.raises(SettingsError, match="holds a password"):
         load(tmp_path, MINIMAL.replace("git.example", "u:p@git.example"))
+
+
+@pytest.mark.parametrize("interval", ["0s", "25h", "999999999h"])
+def test_an_interval_that_no_timer_can_be_set_by_is_a_finding(
+    tmp_path: Path, interval: str
+) -> None:
+    """Never without a pause, and at least once a day; it is told at the start."""
+    sections = [f'[{name}]\ninterval = "{interval}"\n' for name in ("poll", "drift", "heartbeat")]
+    with pytest.raises(SettingsError) as raised:
+        load(tmp_path, MINIMAL + "".join(sections))
+    assert {one.pointer for one in raised.value.findings} == {
+        "/poll/interval",
+        "/drift/interval",
+        "/heartbeat/interval",
+    }
+    assert {one.message for one in raised.value.findings} == {"is not between 1s and 24h"}

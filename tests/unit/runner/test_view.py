@@ -42,23 +42,30 @@ def test_a_lock_with_an_end_ends() -> None:
     assert "stood down" in lock_reason(SiteState(stood_down="other"), NOW)
 
 
+@pytest.mark.parametrize("off", [timedelta(hours=6), timedelta(days=1)])
+def test_heals_of_a_clock_that_was_wrong_spend_no_budget(off: timedelta) -> None:
+    """They would until the clock comes there again."""
+    heals = [(NOW + off + timedelta(seconds=n)).isoformat() for n in range(HEAL_BUDGET)]
+    assert heal_after(heals, NOW) is None
+
+
 @pytest.mark.parametrize(
     ("changes", "looked", "may"),
     [
-        ({}, timedelta(seconds=1), False),
-        ({}, timedelta(seconds=-1), True),
+        ({}, 3, False),
+        ({}, 1, True),
         ({}, None, True),
-        ({"keeps_data": True}, timedelta(seconds=1), True),
-        ({"state": State.INSTALLING}, timedelta(seconds=-1), True),
+        ({"keeps_data": True}, 3, True),
+        ({"state": State.INSTALLING}, 1, True),
         ({"state": State.PENDING}, None, False),
         ({"state": State.DELETED}, None, False),
         ({"state": State.DELETED, "keeps_data": True}, None, True),
     ],
 )
 def test_what_was_not_looked_at_since_may_have_written_data(
-    changes: dict[str, Any], looked: timedelta | None, may: bool
+    changes: dict[str, Any], looked: int | None, may: bool
 ) -> None:
     """A drain in the minute after an install does not take it away from its new volume."""
     stands = {"state": State.INSTALLED, **changes}
     placement = Placement("d", "n", 1, "shop", outcome=Outcome.SUCCEEDED, since=NOW, **stands)
-    assert may_keep_data(placement, looked and NOW + looked) is may
+    assert may_keep_data(placement, looked, changed=2) is may

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy.exc import OperationalError
 
+from runner.execute import meaning
 from runner.execute.errand import Errand, Outcome
 from runner.execute.run import GRACE, Run
 from runner.execute.rundir import RunFolder
@@ -136,3 +137,39 @@ def test_a_run_that_cannot_begin_says_so_to_each_errand(heard, tmp_path) -> None
     assert heard.statuses == {"a": Status.LOST, "b": Status.LOST}
     assert "File exists" in heard.outcomes["a"].message
     assert not (tmp_path / "run").exists()
+
+
+def test_an_error_of_ansible_itself_repeats_no_secret(heard, tmp_path) -> None:
+    """What Ansible says to nobody ends up in the error of each errand that has no result: quoted as
+    Ansible quotes it, and of each errand in the run."""
+    errands = [
+        Errand(
+            "a", NODE, "margrave.edge.workload_install", {}, 60, hidden=('it\'s "A" \n kettle',)
+        ),
+        Errand("b", NODE, "margrave.edge.workload_install", {}, 60, hidden=("other-password",)),
+    ]
+    run = Run(RunFolder(tmp_path / "run"), errands, heard.take, heard.line)
+    run._event({"event": "verbose", "stdout": "[ERROR]: got 'it''s \"A\" \\n kettle'"})
+    run._event({"event": "verbose", "stdout": '[ERROR]: got "it\'s \\"A\\" \\n kettle"'})
+    run._event({"event": "verbose", "stdout": "[WARNING]: other-password is weak"})
+    run.carry_out({}, tmp_path / "warm", 1, reach=refuse)
+    said = repr([heard.outcomes, heard.lines])
+    assert "kettle" not in said
+    assert "password" not in said
+    assert heard.statuses == {"a": Status.LOST, "b": Status.LOST}
+
+
+def refuse(_: object) -> dict[str, str]:
+    """Fail with what a defect may say, which is anything."""
+    raise RuntimeError("cannot take other-password, nor 'it''s \"A\" \n kettle'")
+
+
+def test_the_end_of_ansibles_output_holds_no_end_of_a_secret(heard, tmp_path) -> None:
+    """Only the last of it is kept, and a secret that is cut in two is no less one."""
+    errand = Errand("a", NODE, "m", {}, 60, hidden=("s" * 600 + "-tail",))
+    run = Run(RunFolder(tmp_path / "run"), [errand], heard.take, heard.line)
+    run._event({"event": "verbose", "stdout": "it was " + "s" * 600 + "-tail" + " " + "y" * 600})
+    run._settle_rest(meaning.RUN_ENDED, run._said)
+    message = heard.outcomes["a"].message
+    assert "it was [redacted] yyy" in message
+    assert "sss" not in message

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import shlex
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -32,18 +35,62 @@ def errand(**changes: object) -> Errand:
     return Errand.of(call)
 
 
-def test_arguments_lie_in_files_that_only_we_can_read(tmp_path) -> None:
-    """Every file is 0600 in a folder of 0700, and inventory and play hold no argument."""
+def test_arguments_are_kept_in_memory_alone(tmp_path) -> None:
+    """Every file is 0600 in a folder of 0700, and none holds an argument; another process reads
+    them by a path while the run lasts."""
     folder = RunFolder(tmp_path / "run")
     folder.write("margrave.edge.workload_install", [errand(), errand()])
     assert folder.path.stat().st_mode & 0o777 == 0o700
     assert {file.stat().st_mode & 0o777 for file in folder.path.iterdir()} == {0o600}
-    assert json.loads((folder.path / "errand-0.json").read_text()) == {"name": "{{ storefront }}"}
-    assert "storefront" not in folder.inventory.read_text() + folder.play.read_text()
+    assert holding(tmp_path, "storefront") == []
     [play] = json.loads(folder.play.read_text())
-    assert play["tasks"][0]["args"] == {"arguments_from": str(folder.path)}
+    path = play["tasks"][0]["args"]["arguments_from"]
+    done = subprocess.run([sys.executable, "-c", READ, path, "errand-1"], capture_output=True)
+    assert json.loads(done.stdout) == {"name": "{{ storefront }}"}
     folder.remove()
     assert not folder.path.exists()
+    assert not Path(path).exists()
+
+
+def test_a_runner_that_is_killed_leaves_no_argument(tmp_path) -> None:
+    """Not in the folder of the run, and not in memory, whenever the next one starts."""
+    program = [sys.executable, "-c", HOLD, str(tmp_path / "run")]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        path = process.stdout.readline().strip()
+        found = holding(tmp_path, "s3cr3t-v4lue")
+        mode = Path(path).stat().st_mode
+        process.kill()
+    assert (found, mode & 0o077) == ([], 0)
+    assert holding(tmp_path, "s3cr3t-v4lue") == []
+    assert not Path(path).exists()
+
+
+# As the action reads it, in a worker of Ansible.
+READ = """
+import json, sys
+from pathlib import Path
+from ansible_collections.margrave.edge.plugins.plugin_utils import arguments_file
+print(json.dumps(arguments_file.load(Path(sys.argv[1]), sys.argv[2])))
+"""
+HOLD = """
+import json, sys, time
+from pathlib import Path
+from runner.execute.errand import Errand
+from runner.execute.rundir import RunFolder
+from runner.ports import Target
+node = Target("harbor-1", "10.0.0.9", 22, "root", "/key", "ssh-ed25519 AAAA")
+folder = RunFolder(Path(sys.argv[1]))
+errand = Errand("a", node, "margrave.edge.workload_install", {"password": "s3cr3t-v4lue"}, 60)
+folder.write(errand.module, [errand])
+print(json.loads(folder.play.read_text())[0]["tasks"][0]["args"]["arguments_from"], flush=True)
+time.sleep(60)
+"""
+
+
+def holding(folder: Path, text: str) -> list[Path]:
+    """Return the files below a folder that hold a text."""
+    return [one for one in folder.rglob("*") if one.is_file() and text in one.read_text()]
 
 
 @pytest.mark.parametrize("asked", [{}, {"deployment": "3f2a9c01"}])
@@ -92,8 +139,6 @@ def test_what_ansible_could_take_for_a_template_is_refused(value, tmp_path) -> N
     """Inventory values are templates to Ansible, so none may begin one."""
     with pytest.raises(Refused):
         RunFolder(tmp_path / "run").write("m", [errand(address=value)])
-    with pytest.raises(Refused):
-        RunFolder(tmp_path / value).write("m", [errand()])
 
 
 def test_known_hosts_hold_the_pinned_keys_by_address(tmp_path) -> None:

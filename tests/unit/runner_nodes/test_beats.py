@@ -49,6 +49,7 @@ class Site:
     registry: Registry = field(default_factory=Registry)
     now: datetime = datetime(2026, 11, 18, 12, tzinfo=UTC)
     said: list[str] = field(default_factory=list)
+    stepped: timedelta = timedelta()  # by which the wall clocks of runner and node are off
 
     def __post_init__(self) -> None:
         self.beats = self.start()
@@ -62,12 +63,18 @@ class Site:
             changed=lambda: self.said.append("changed"),
             silent=lambda: self.said.append("silent"),
         )
-        return Beats(self.registry, lambda: self.now, BEAT, news)
+        return Beats(self.registry, self, BEAT, news)
+
+    def __call__(self) -> datetime:
+        return self.now + self.stepped
+
+    def monotonic(self) -> float:
+        return self.now.timestamp()
 
     def came(self, later: float = 0.0, key: str = "", **body: Any) -> Came:
         """A beat, signed so many seconds from now by the node's clock."""
         raw = json.dumps({"protocol": 1, "boot_id": "b1", **body}).encode()
-        stamp = str(int((self.now.timestamp() + later) * 1000))
+        stamp = str(int((self().timestamp() + later) * 1000))
         return Came(NODE, stamp, signature(key or self.key, NODE, stamp, raw), raw)
 
     def wait(self, seconds: float) -> None:
@@ -212,6 +219,55 @@ def test_a_node_that_was_removed_is_not_believed_any_more(site: Site) -> None:
         site.beats.take(site.came())
 
 
+STEPS = [timedelta(hours=-6), timedelta(hours=6), timedelta(days=1), timedelta(days=-1)]
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("restarted", [False, True])
+def test_a_beacon_is_believed_after_an_excursion_of_the_clocks(site, step, restarted) -> None:
+    """Both clocks are set, and set right again: each time the next beat counts, and once only."""
+    site.beats.take(site.came())
+    for stepped in (step, timedelta()):
+        site.stepped = stepped
+        site.wait(10)
+        site.beats.sync()
+        if restarted:
+            site.beats = site.start()
+        beat = site.came()
+        site.beats.take(beat)
+        assert site.beats.silence(NODE) == timedelta()
+        with pytest.raises(NotBelieved, match="came before"):
+            site.beats.take(beat)
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_step_makes_no_beacon_silent_and_hides_no_silence(site: Site, step: timedelta) -> None:
+    """Silence is measured by a clock that nobody sets."""
+    site.beats.take(site.came())
+    site.said.clear()
+    site.stepped = step
+    site.wait(29)
+    site.beats.sync()
+    assert site.said == []
+    site.wait(1)
+    site.beats.sync()
+    assert site.said == ["silent"]
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_beacon_heard_before_a_restart_and_a_step_is_not_alive_for_it(
+    site: Site, step: timedelta
+) -> None:
+    """What an earlier process stored counts for as long as it may; a time in the future not."""
+    site.beats.take(site.came())
+    site.beats.sync()
+    site.stepped = step
+    site.beats = site.start()
+    silence = site.beats.silence(NODE)
+    assert silence is not None
+    assert silence >= timedelta(hours=6)
+
+
 @pytest.mark.parametrize(
     ("seen", "heard", "status"),
     [
@@ -228,9 +284,8 @@ def test_a_node_that_was_removed_is_not_believed_any_more(site: Site) -> None:
 )
 def test_silence_is_judged_by_beats_where_there_are_any(seen, heard, status) -> None:
     """Times are seconds ago; a beacon that alone has died leaves its node to the SSH checks."""
-    now = datetime(2026, 11, 18, 12, tzinfo=UTC)
 
-    def ago(seconds: float | None) -> datetime | None:
-        return None if seconds is None else now - timedelta(seconds=seconds)
+    def ago(seconds: float | None) -> timedelta | None:
+        return None if seconds is None else timedelta(seconds=seconds)
 
-    assert with_beacon(ago(seen), ago(heard), now, BEAT, CHECK) is status
+    assert with_beacon(ago(seen), ago(heard), BEAT, CHECK) is status

@@ -61,6 +61,8 @@ options:
     description:
       - A folder where Ansible runs; C(<inventory_hostname>.json) in it holds parameters of the
         task, those that are required too.
+      - Or a file there with a line for each host, which is its name, a tab and a JSON object.
+      - A relative one is taken from the play's folder, never from a role.
       - They are taken as they stand there; nothing in them is a template, whatever it looks like.
       - They go before what the task says beside.
     type: path
@@ -113,7 +115,11 @@ options:
   secrets:
     description:
       - Texts that no answer, no journal and no log on the node may repeat.
-      - When left out, each text among O(components[].variables) and O(components[].values).
+      - When left out, what looks like a secret in O(components[].variables) and
+        O(components[].values).
+      - That is each value whose name has a word such as V(password), V(secret), V(token), V(key),
+        V(credential), V(private) or V(auth).
+      - It is also each password inside an address or a connection string, and each private key.
       - One with less than four characters is not masked.
     type: list
     elements: str
@@ -130,6 +136,8 @@ options:
       src:
         description:
           - Folder on the controller's side with the component's content.
+          - A relative one is looked for as other files are, in C(files/) of the role and beside the
+            play first.
           - Has C(compose.yaml) at its root, or C(Chart.yaml) with O(profile=helm).
         type: path
       archive:

@@ -43,10 +43,19 @@ options:
   url:
     description:
       - The address of the controller, or of the runner.
-      - Without one, and without O(socket), no node is listed.
+      - Without one, and without O(socket), O(missing_url) decides.
     type: str
     env:
       - name: MARGRAVE_URL
+  missing_url:
+    description:
+      - What happens without O(url) and O(socket).
+      - V(error) makes this source one that cannot be parsed; Ansible reports that, and ends if
+        C(unparsed_is_failed) or C(any_unparsed_is_failed) is set.
+      - V(warning) lists no node, for a file that is shared with people who have no controller.
+    type: str
+    choices: [error, warning]
+    default: error
   token:
     description: A token that may read; the viewer's role is enough. Of a runner its C(http.token).
     type: str
@@ -123,8 +132,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable):
         super().parse(inventory, loader, path, cache)
         self._read_config_data(path)
         if not (self.get_option("url") or self.get_option("socket")):
-            # The repository's own inventory has such a file: no controller is no mistake there.
-            self.display.v(f"{path}: no url and no MARGRAVE_URL, so no node is listed")
+            self._report_missing_url(path)
             return
         chosen = set(self.get_option("sites"))
         sites, nodes = self._of_runner() if self._from_runner else self._of_controller()
@@ -134,6 +142,16 @@ class InventoryModule(BaseInventoryPlugin, Constructable):
         for node in nodes:
             if not chosen or node["site"] in chosen:
                 self._add(node)
+
+    def _report_missing_url(self, path: str) -> None:
+        """Fail, or warn where the file asks for that: an empty fleet would look like success."""
+        problem = (
+            "no url, so no node is listed (set url in the file or MARGRAVE_URL and MARGRAVE_TOKEN"
+            " in the environment, or leave the file out of the inventory)"
+        )
+        if self.get_option("missing_url") == "error":
+            raise AnsibleParserError(problem)
+        self.display.warning(f"{path}: {problem}")
 
     @property
     def _from_runner(self) -> bool:

@@ -109,6 +109,7 @@ def changes(call: Call, seen: Observation, release: Release) -> bool:
 
 def would(call: Call, seen: Observation, release: Release) -> None:
     """Check mode's answer: what the call would end with."""
+    call.driver.check_images(release)
     result = call.result
     result.changed = changes(call, seen, release)
     result.state, result.phase, result.health = "INSTALLED", "check", "healthy"

@@ -67,7 +67,7 @@ class Call:
     @cached_property
     def programs(self) -> Programs:
         """Programs under this call's lock."""
-        return Programs(self.lock, self.safe_point, self.masked)
+        return Programs(self.lock, self.safe_point, self.masked, self.result.warn)
 
     @cached_property
     def _secrets(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
-from ansible_collections.margrave.edge.plugins.module_utils import _model
+from ansible_collections.margrave.edge.plugins.module_utils import _compose_files, _model
 from ansible_collections.margrave.edge.plugins.module_utils._compose_words import (
     start_error,
     stop_error,
@@ -51,6 +51,7 @@ LOCAL_ONLY = {
 }
 # Compose reads these names itself, so a parameter must not carry them.
 RESERVED = re.compile(r"(COMPOSE|DOCKER)_.*")
+ENV_LINE = re.compile(r'^([A-Za-z_][A-Za-z0-9_]*)="((?:[^"\\]|\\.)*)"\n', re.MULTILINE | re.DOTALL)
 
 
 @record
@@ -68,7 +69,9 @@ class Compose:
         this runs as a user who can read the component alone: the folder and its variables are
         handed over open, and the folders above them let nobody but root in.
         """
+        _compose_files.refuse_overrides(folder)
         model = self._config(project, folder, env_file)
+        self._warn(folder, read_env_file(env_file))
         if any(not path.startswith(folder + "/") for path in _model.host_paths(model)):
             # Handed over, the folder has another place: `../x` would be taken from there.
             literal = self._config(project, folder, env_file, "--no-path-resolution")
@@ -92,7 +95,17 @@ class Compose:
                 f"compose.yaml: {tidy(ran.err.replace(shown + '/', ''))}",
                 "mend the file and publish the application again",
             )
+        for warning in _compose_files.undefined_variables(folder, ran.err):
+            self.programs.warn(warning)
         return json.loads(ran.out.replace(shown, folder))
+
+    def _warn(self, folder: str, variables: Iterable[str]) -> None:
+        """Report files and variables that have no effect."""
+        for warning in (
+            *_compose_files.other_compose_files(folder),
+            *_compose_files.unused_variables(folder, variables),
+        ):
+            self.programs.warn(warning)
 
     def up(
         self, project: str, folder: str, model: str, limit: float, anew: Iterable[str] = ()
@@ -239,3 +252,13 @@ def env_file(variables: Mapping[str, str]) -> bytes:
         literal = value.replace("\\", "\\\\").replace('"', '\\"').replace("$", "\\$")
         lines.append(f'{name}="{literal}"\n')
     return "".join(lines).encode()
+
+
+def read_env_file(path: str) -> dict[str, str]:
+    """Return the variables of a file that `env_file` wrote; none where there is no such file."""
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            lines = ENV_LINE.findall(file.read())
+    except FileNotFoundError:
+        return {}
+    return {name: re.sub(r"\\(.)", r"\1", value, flags=re.DOTALL) for name, value in lines}

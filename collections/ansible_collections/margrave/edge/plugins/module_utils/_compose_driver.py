@@ -18,6 +18,7 @@ from ansible_collections.margrave.edge.plugins.module_utils import (
     _health,
     _host_paths,
     _images,
+    _manifests,
     _model,
     _policy,
     _probes,
@@ -174,6 +175,10 @@ class ComposeDriver:
     def missing(self, release: Release) -> list[str]:
         """Images that are not here."""
         return _images.missing(self.engine, release)
+
+    def check_images(self, release: Release) -> None:
+        """Ask the registries for the manifests of images that are not here."""
+        _manifests.check(self.call, self.engine, self.missing(release))
 
     def fetch(self, release: Release) -> bool:
         """Pull the images that are not here."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 
-from ansible_collections.margrave.edge.plugins.module_utils import _driver, _fence, _release
+from ansible_collections.margrave.edge.plugins.module_utils import _driver, _forget, _release
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call
 from ansible_collections.margrave.edge.plugins.module_utils._driver import Driver
 from ansible_collections.margrave.edge.plugins.module_utils._files import (
@@ -35,7 +35,7 @@ def delete(call: Call) -> None:
         with call.result.timed("switch"):
             for driver, one in remains:
                 driver.sweep([name for name in one.volumes if name in doomed])
-        _forget(call, drivers)
+        _forget_releases(call, drivers)
     call.result.state, call.result.phase = "DELETED", "done"
 
 
@@ -45,7 +45,7 @@ def _drivers(call: Call) -> list[Driver]:
     return [_driver.of(call, one) for one in ([stored] if stored else _driver.here())]
 
 
-def _forget(call: Call, drivers: list[Driver]) -> None:
+def _forget_releases(call: Call, drivers: list[Driver]) -> None:
     """Remove the releases with their images, and last the journal: a cut-off delete is repeated."""
     dropped = _release.all_of(call.folder)
     for name in ("current", "previous", "next"):
@@ -58,7 +58,15 @@ def _forget(call: Call, drivers: list[Driver]) -> None:
     remove_tree(call.folder.path)
     _leave_no_empty_folder(call.layout.deployments)
     if os.path.isdir(call.layout.records):
-        _fence.forget_old(call.layout, time.time())
+        _forget_old_records(call)
+
+
+def _forget_old_records(call: Call) -> None:
+    """Tidy the node's records; what is deleted is deleted, whether or not that succeeds."""
+    try:
+        _forget.forget_old(call.layout, time.time())
+    except OSError as error:
+        call.result.warn(f"records of old deletions stay until the next delete: {error}")
 
 
 def _leave_no_empty_folder(path: str) -> None:

@@ -56,6 +56,9 @@ class Driver(Protocol):
     def missing(self, release: Release) -> list[str]:
         """What would have to be fetched before the release can run."""
 
+    def check_images(self, release: Release) -> None:
+        """Ask registries for what would have to be fetched; raise what fetching would fail with."""
+
     def fetch(self, release: Release) -> bool:
         """Fetch all that the release needs and is not here; tells whether something was."""
 

@@ -39,6 +39,9 @@ FIRST_SILENCE = 30.0
 # Later a pull tells of its progress every second, but for a large layer that is being unpacked.
 PULL_SILENCE = 120.0
 
+# Podman's words for a manifest that it read and that is a single image's.
+NO_LIST = b"parsing manifest blob"
+
 
 @record
 class Engine:
@@ -141,6 +144,28 @@ class Engine:
         if b'"error' in line:
             raise pull_error(reference, Answer(status, line).message())
 
+    def check_manifest(
+        self, reference: str, login: dict | None, heard: Callable[[bytes], None]
+    ) -> None:
+        """Ask the registry for an image's manifest; raise what a pull would fail with.
+
+        Nothing of the image is fetched. Podman lacks Docker's request for it; its own one reads the
+        manifest and then refuses those that are no lists.
+        """
+        headers = {"X-Registry-Auth": _auth(login)} if login and login.get("username") else {}
+        name = quoted(without_tag(reference), "/:@")
+        target = f"{API}/distribution/{name}/json"
+        if self.name == "podman":
+            target = f"{LIBPOD}/manifests/{quoted(without_tag(reference))}/json"
+        answer, end = Answer(0, b""), time.monotonic() + FIRST_SILENCE
+        for status, line in self.http.lines("GET", target, headers):
+            heard(line)
+            answer = Answer(status, answer.body + line)
+            if time.monotonic() > end:
+                raise pull_silent(reference, FIRST_SILENCE)
+        if answer.status >= 400 and NO_LIST not in answer.body:
+            raise pull_error(reference, answer.message() or f"status {answer.status}")
+
     def remove_image(self, reference: str) -> bool:
         """Remove an image by its name; one in use, or gone, is left alone."""
         target = f"{API}/images/{quoted(reference, '/:@')}"
@@ -183,6 +208,13 @@ class Engine:
 
     def _get(self, target: str) -> object:
         return _checked(self.http.request("GET", target), target).value()
+
+
+def without_tag(reference: str) -> str:
+    """Return an image's name without its tag where a digest names it: podman refuses both."""
+    name, at, digest = reference.partition("@")
+    folder, slash, last = name.rpartition("/")
+    return f"{folder}{slash}{last.partition(':')[0]}@{digest}" if at else reference
 
 
 def _filters(labels: Iterable[str], named: str = "") -> str:

@@ -20,6 +20,7 @@ EdgeError               an operation ends here; the class of the error decides w
 from __future__ import annotations
 
 import errno
+from collections.abc import Mapping
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 # Python tries to write in each place that it knows, and tells of a full disk as of a missing file.
@@ -107,6 +108,12 @@ class ConflictError(EdgeError):
 
 class InternalError(EdgeError):
     """A defect of this collection."""
+
+
+def sentence(error: Mapping[str, str], outcome: str = "") -> str:
+    """Return an error as one sentence: what was found, what it led to, and what would help."""
+    cure = f" ({error['cure']})" if error["cure"] else ""
+    return f"{error['message']}{outcome}{cure}"
 
 
 def translated(error: Exception) -> EdgeError:

@@ -12,22 +12,19 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from enum import Enum
 
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConflictError
 from ansible_collections.margrave.edge.plugins.module_utils._files import (
+    TEMPORARY,
     make_folder,
     read_json,
-    remove_file,
     write_json,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Layout
 from ansible_collections.margrave.edge.plugins.module_utils._record import record
-
-# A deployment that was deleted is remembered, so that a late call cannot bring it back.
-REMEMBERED_SECONDS = 30 * 24 * 3600
 
 
 class Entry(Enum):
@@ -70,15 +67,11 @@ def judge(
     if mark is not None:
         _claimed(mark, fence)
     if record is None:
+        _refuse_forgotten(mark, fence)
         return Entry.ENTER
     last = (record["epoch"], record["seq"])
     if fence.order < last:
-        raise ConflictError(
-            "fence-passed",
-            f"call {fence.epoch}.{fence.seq} is older than call {last[0]}.{last[1]},"
-            " which this node has seen for the deployment",
-            "nothing was done; a runner that was asleep drops its old work and plans anew",
-        )
+        raise _passed(fence, last, "which this node has seen for the deployment")
     if fence.order > last:
         return Entry.ENTER
     if request and record.get("request") not in (None, request):
@@ -90,6 +83,23 @@ def judge(
             "nothing was done; a runner whose state folder was restored takes the site over anew",
         )
     return Entry.FINISH if record.get("result") is None else Entry.RECORDED
+
+
+def _refuse_forgotten(mark: dict | None, fence: Fence) -> None:
+    """Refuse a call that may be older than one whose record was removed."""
+    if mark is None or "forgotten" not in mark:
+        return
+    last = (mark["epoch"], mark["forgotten"])
+    if fence.order <= last:
+        raise _passed(fence, last, "and this node no longer has the records of calls up to there")
+
+
+def _passed(fence: Fence, last: tuple[int, int], reason: str) -> ConflictError:
+    return ConflictError(
+        "fence-passed",
+        f"call {fence.epoch}.{fence.seq} is older than call {last[0]}.{last[1]}, {reason}",
+        "nothing was done; a runner that was asleep drops its old work and plans anew",
+    )
 
 
 def _unfenced(mark: dict | None, force: bool) -> None:
@@ -126,13 +136,28 @@ def told(layout: Layout) -> dict | None:
     mark = read_json(layout.mark)
     if mark is None:
         return None
+    seen = [mark.get("forgotten", 0), newest(records(layout).values(), mark["epoch"])]
+    return {"runner": mark["runner"], "epoch": mark["epoch"], "seq": max(seen)}
+
+
+def records(layout: Layout) -> dict[str, dict]:
+    """Return the readable record of each deployment.
+
+    Calls for other deployments write and rename theirs meanwhile, so a name may be a draft or gone.
+    """
     try:
         names = os.listdir(layout.records)
     except FileNotFoundError:
-        names = []
-    records = [read_json(layout.record(name)) or {} for name in names]
-    seen = [one.get("seq", 0) for one in records if one.get("epoch") == mark["epoch"]]
-    return {**mark, "seq": max(seen, default=0)}
+        return {}
+    stored = {
+        name: read_json(layout.record(name)) for name in names if not name.endswith(TEMPORARY)
+    }
+    return {name: record for name, record in stored.items() if record is not None}
+
+
+def newest(records: Iterable[dict], epoch: int) -> int:
+    """Return the highest sequence number of the epoch."""
+    return max((each.get("seq", 0) for each in records if each.get("epoch") == epoch), default=0)
 
 
 def let_in(
@@ -150,7 +175,7 @@ def let_in(
     """
     if fence is None:
         return judge_stored(layout, deployment, fence, force, request)
-    with _alone(layout):
+    with alone(layout):
         entry = judge_stored(layout, deployment, fence, force, request)
         if entry is Entry.ENTER:
             enter(layout, deployment, fence, kind, request)
@@ -158,7 +183,7 @@ def let_in(
 
 
 @contextmanager
-def _alone(layout: Layout) -> Iterator[None]:
+def alone(layout: Layout) -> Iterator[None]:
     """No other call of the node is judged meanwhile; the lock is a folder's, and leaves no file."""
     make_folder(layout.records)
     handle = os.open(layout.records, os.O_RDONLY | os.O_DIRECTORY)
@@ -175,7 +200,8 @@ def enter(
     """Claim the node and note the call, durably, before the first change."""
     make_folder(layout.records)
     mark = {"runner": fence.runner, "epoch": fence.epoch}
-    if read_json(layout.mark) != mark:
+    stored = read_json(layout.mark) or {}
+    if any(stored.get(name) != value for name, value in mark.items()):
         write_json(layout.mark, mark)
     write_json(
         layout.record(deployment),
@@ -209,12 +235,3 @@ def recorded_result(layout: Layout, deployment: str) -> dict:
     """What the noted call answered."""
     record = read_json(layout.record(deployment)) or {}
     return record.get("result") or {}
-
-
-def forget_old(layout: Layout, now: float) -> None:
-    """Forget deployments that have been gone for long; cheap, done beside a delete."""
-    living = set(layout.known())
-    for name in os.listdir(layout.records):
-        path = layout.record(name)
-        if name not in living and now - os.stat(path).st_mtime > REMEMBERED_SECONDS:
-            remove_file(path)

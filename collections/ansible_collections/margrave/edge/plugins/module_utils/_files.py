@@ -19,6 +19,8 @@ from collections.abc import Mapping
 LEAST = 1024 * 1024
 # Of more than so many files each would wait for the disk: one flush of all disks is sooner done.
 MANY = 64
+# The ending of a file that is being written, beside the one that it replaces.
+TEMPORARY = ".tmp"
 WRITES = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 
 
@@ -34,7 +36,7 @@ def write_whole(path: str, data: bytes) -> None:
     Whoever writes a file holds a lock over it, so one name beside it will do, and what a killed
     call left under it is written over.
     """
-    beside = path + ".tmp"
+    beside = path + TEMPORARY
     with open(os.open(beside, WRITES, 0o600), "wb") as file:
         file.write(data)
         file.flush()
@@ -120,7 +122,7 @@ def point(folder: str, targets: Mapping[str, str]) -> None:
     """Make symbolic links of a folder point elsewhere, one after the other, each in one step."""
     for name, target in targets.items():
         link = os.path.join(folder, name)
-        beside = link + ".tmp"
+        beside = link + TEMPORARY
         remove_file(beside)
         os.symlink(target, beside)
         os.rename(beside, link)

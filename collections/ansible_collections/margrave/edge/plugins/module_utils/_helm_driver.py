@@ -163,6 +163,11 @@ class HelmDriver:
         """Images that are not here, where the node can tell."""
         return self._images.missing(release.references())
 
+    def check_images(self, release: Release) -> None:
+        """Warn of images that are not here: only a pull would tell whether they exist."""
+        for reference in self.missing(release):
+            self.call.result.warn(f"image {reference} is not on the node and was not looked for")
+
     def fetch(self, release: Release) -> bool:
         """Pull images where the node has a way to; elsewhere the kubelet does later."""
         absent = self.missing(release)

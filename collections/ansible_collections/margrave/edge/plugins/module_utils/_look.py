@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ansible_collections.margrave.edge.plugins.module_utils import _fence
-from ansible_collections.margrave.edge.plugins.module_utils._errors import EdgeError
+from ansible_collections.margrave.edge.plugins.module_utils import _fence, _rights
+from ansible_collections.margrave.edge.plugins.module_utils._errors import EdgeError, sentence
 from ansible_collections.margrave.edge.plugins.module_utils._info import workloads
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Layout
 from ansible_collections.margrave.edge.plugins.module_utils._types import Any
@@ -19,7 +19,9 @@ def look(params: Mapping[str, Any]) -> dict:
     """All deployments of the node, or one; with `error` when the node cannot tell."""
     layout = Layout()
     try:
+        _rights.require_root()
         found = workloads(layout, params.get("deployment"))
     except EdgeError as error:
-        return {"msg": error.message, "error": error.as_dict(), "workloads": []}
+        fields = error.as_dict()
+        return {"msg": sentence(fields), "error": fields, "workloads": []}
     return {"changed": False, "workloads": found, "fence": _fence.told(layout)}

@@ -56,6 +56,7 @@ def _is_ready(call: Call) -> bool:
 
 def _would(call: Call, release: Release) -> None:
     """Check mode's answer: what the call would end with."""
+    call.driver.check_images(release)
     call.result.images, call.result.phase = release.references(), "check"
     stored = _release.load(call.folder, release.release)
     if stored is None or not stored.proven:

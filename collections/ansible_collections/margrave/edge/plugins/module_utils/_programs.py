@@ -44,6 +44,8 @@ class Programs:
     safe_point: Callable[[], None] = lambda: None
     # Takes secrets out of what a program complains of, before anything is made of its words.
     masked: Callable[[str], str] = lambda text: text
+    # Takes what a user should know although the call goes on.
+    warn: Callable[[str], None] = lambda _text: None
 
     def run(
         self,

@@ -32,6 +32,8 @@ class Result:
     volumes_kept: list = field(factory=list)
     durations: dict = field(factory=lambda: {"prefetch": 0.0, "switch": 0.0, "health": 0.0})
     error: dict | None = None
+    # What the operator should know of a call that went well.
+    warnings: list = field(factory=list)
     trace: str | None = None
 
     def as_dict(self) -> dict:
@@ -46,6 +48,11 @@ class Result:
             yield
         finally:
             self.durations[step] = round(self.durations[step] + time.monotonic() - start, 3)
+
+    def warn(self, text: str) -> None:
+        """Tell the operator, once."""
+        if text not in self.warnings:
+            self.warnings.append(text)
 
     def component(self, name: str, state: str, error: dict | None = None) -> None:
         """Say how a component stands now."""

@@ -14,11 +14,14 @@ from ansible_collections.margrave.edge.plugins.module_utils import (
     _masking,
     _release,
     _request,
+    _rights,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call
 from ansible_collections.margrave.edge.plugins.module_utils._errors import (
+    AuthError,
     DiskError,
     EdgeError,
+    sentence,
     translated,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._files import is_full
@@ -42,10 +45,15 @@ def answer(kind: str, params: dict[str, Any], check: bool, diff: bool, work: Wor
     # Containers enter mounted folders as users of their own, however closed the node is otherwise;
     # what holds secrets is written with modes of its own.
     os.umask(0o022)
-    found = operate(kind, params, check, work, Layout())
-    before = found.pop("before")
-    if diff and found["changed"] and before is not None:
-        found["diff"] = _diff(before, found)
+    try:
+        _rights.require_root()
+    except AuthError as error:
+        found = _refused(error.as_dict())
+    else:
+        found = operate(kind, params, check, work, Layout(), diff)
+    shown = found.pop("shown", [])
+    if shown and found["changed"]:
+        found["diff"] = shown
     if found["error"]:
         found.update(failed=True, msg=failure(_sentence(found), params))
     return {**found, "invocation": invocation(params)}
@@ -71,23 +79,62 @@ def invocation(params: Mapping[str, Any]) -> dict:
     return {"module_args": {"deployment": params.get("deployment")}}
 
 
-def operate(kind: str, params: dict[str, Any], check: bool, work: Work, layout: Layout) -> dict:
+def operate(
+    kind: str,
+    params: dict[str, Any],
+    check: bool,
+    work: Work,
+    layout: Layout,
+    diff: bool = False,
+) -> dict:
     """The answer of one call; every error of ours is in it, not raised."""
     try:
         request = _request.read(params)
     except Exception as error:  # noqa: BLE001 - an answer has its `error`, whatever it is
         return _refused(translated(error).as_dict())
     call = Call(request, kind, layout, check, result=Result(trace=request.trace))
+    shown = _Shown(call, list(_masking.texts_in(params.get("secrets")))) if diff else None
     if check:
-        return _work(call, work)
+        return _work(call, work, shown)
     lock = call.lock = Lock(layout.run, request.deployment, request.fence)
     try:
-        return _under_lock(call, lock, work)
+        return _under_lock(call, lock, work, shown)
     finally:
         lock.release()
 
 
-def _under_lock(call: Call, lock: Lock, work: Work) -> dict:
+class _Shown:
+    """What `--diff` shows of a call, if its files can be read; imported only then."""
+
+    def __init__(self, call: Call, secrets: list[str]) -> None:
+        self._call = call
+        self._secrets = secrets
+        self._before: dict | None = None
+
+    def begin(self) -> None:
+        """Read what runs before anything is done."""
+        from ansible_collections.margrave.edge.plugins.module_utils import _diff
+
+        try:
+            self._before = {**_standing(self._call), **_diff.before(self._call)}
+        except OSError as error:  # check mode holds no lock: another call may tidy meanwhile
+            self._call.result.warn(f"no diff: {error}")
+
+    def entries(self, answer: dict) -> list[dict[str, str]]:
+        """Return Ansible's diff for the answer."""
+        from ansible_collections.margrave.edge.plugins.module_utils import _diff
+
+        if self._before is None:
+            return []
+        before = {**self._before, "differs": self._call.differs}
+        try:
+            return _diff.entries(self._call, before, answer, self._secrets)
+        except OSError as error:
+            answer["warnings"].append(f"no diff: {error}")
+            return []
+
+
+def _under_lock(call: Call, lock: Lock, work: Work, shown: _Shown | None) -> dict:
     request, layout = call.request, call.layout
     try:
         entry = _judge(call)
@@ -95,10 +142,10 @@ def _under_lock(call: Call, lock: Lock, work: Work) -> dict:
         # Others may have come and gone while this call waited.
         entry = _let_in(call)
         if entry is _fence.Entry.RECORDED:
-            return {**_fence.recorded_result(layout, request.deployment), "before": None}
+            return _fence.recorded_result(layout, request.deployment)
     except Exception as error:  # noqa: BLE001 - an answer has its `error`, whatever it is
         return _not_let_in(call, translated(error))
-    answer = _work(call, work)
+    answer = _work(call, work, shown)
     if request.fence:
         _remember(call, request.fence, answer)
     return answer
@@ -118,7 +165,7 @@ def _let_in(call: Call) -> _fence.Entry:
 
 def _remember(call: Call, fence: _fence.Fence, answer: dict) -> None:
     """Record the answer for the same call asked again."""
-    result = {key: value for key, value in answer.items() if key != "before"}
+    result = {key: value for key, value in answer.items() if key != "shown"}
     try:
         one = call.request
         _fence.close(call.layout, one.deployment, fence, call.kind, result, one.request_id)
@@ -126,10 +173,10 @@ def _remember(call: Call, fence: _fence.Fence, answer: dict) -> None:
         return  # a full disk: the same call again finds no result, and finishes instead
 
 
-def _work(call: Call, work: Work) -> dict:
-    before: dict = {}
+def _work(call: Call, work: Work, shown: _Shown | None) -> dict:
     try:
-        before = _standing(call)
+        if shown:
+            shown.begin()
         work(call)
     except Exception as error:  # noqa: BLE001 - an answer has its `error`, whatever it is
         ours = _whose(translated(error))
@@ -137,9 +184,10 @@ def _work(call: Call, work: Work) -> dict:
         call.result.error = call.told(ours)
         _end_journal(call, ours)
     answer = call.result.as_dict()
-    if not answer["error"]:
-        answer.update(BESIDE.get(call.kind, {}))
-    return {**answer, "before": {**before, "differs": call.differs}}
+    if answer["error"]:
+        return answer
+    answer.update(BESIDE.get(call.kind, {}))
+    return {**answer, "shown": shown.entries(answer)} if shown else answer
 
 
 def _whose(error: EdgeError) -> EdgeError:
@@ -172,7 +220,7 @@ def _end_journal(call: Call, error: EdgeError) -> None:
 
 def _refused(error: dict[str, str]) -> dict:
     """The answer of a call that cannot be read: it changed nothing and knows nothing."""
-    return {**Result(error=error).as_dict(), "before": None}
+    return Result(error=error).as_dict()
 
 
 def _not_let_in(call: Call, error: EdgeError) -> dict:
@@ -185,16 +233,7 @@ def _not_let_in(call: Call, error: EdgeError) -> dict:
 
 
 def _sentence(answer: dict) -> str:
-    error = answer["error"]
     again = (
         f"; {answer['version'] or answer['revision']} runs again" if answer["rolled_back"] else ""
     )
-    cure = f" ({error['cure']})" if error["cure"] else ""
-    return f"{error['message']}{again}{cure}"
-
-
-def _diff(before: dict, answer: dict) -> dict:
-    """What ran before and what runs, or would run, afterwards; no values: some are secret."""
-    gone = answer["state"] == "DELETED"
-    after = {name: None if gone else answer[name] for name in TOLD}
-    return {"before": before, "after": {**after, "differs": []}}
+    return sentence(answer["error"], again)

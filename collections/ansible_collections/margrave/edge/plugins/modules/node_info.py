@@ -30,7 +30,7 @@ EXAMPLES = r"""
 RETURN = r"""
 capabilities:
   description: What the node has; memory and storage in bytes.
-  returned: always
+  returned: success
   type: dict
   sample:
     architecture: amd64
@@ -44,19 +44,31 @@ capabilities:
     deployment_types: [compose]
 checks:
   description: Each with C(name), C(ok), C(detail) and C(cure).
-  returned: always
+  returned: success
   type: list
   elements: dict
   sample: [{name: engine, ok: true, detail: podman 5.4.2, cure: ""}]
+error:
+  description: Why it failed, with C(class), C(code), C(message) and C(cure).
+  returned: failure
+  type: dict
+  sample: {class: auth, code: not-root, message: "…", cure: "set become: true on the task"}
 """
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.margrave.edge.plugins.module_utils._errors import EdgeError, sentence
 from ansible_collections.margrave.edge.plugins.module_utils._facts import gather
+from ansible_collections.margrave.edge.plugins.module_utils._rights import require_root
 
 
 def main() -> None:
     """Look and answer."""
     module = AnsibleModule(argument_spec={}, supports_check_mode=True)
+    try:
+        require_root()
+    except EdgeError as error:
+        fields = error.as_dict()
+        module.fail_json(msg=sentence(fields), error=fields)
     module.exit_json(changed=False, **gather())
 
 

@@ -32,6 +32,10 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+error:
+  description: Why it failed, with C(class), C(code), C(message) and C(cure).
+  returned: failure
+  type: dict
 fence:
   description: Which runner claimed the node, with its epoch and its last C(seq) here, or null.
   type: dict

@@ -122,6 +122,12 @@ trace:
   returned: always
   type: str
   sample: 0b8f6f0e-6a0e-4a52-9d55-6b6b9c9f7a11
+warnings:
+  description: What an operator should know of a call that went well, or an empty list.
+  returned: always
+  type: list
+  elements: str
+  sample: []
 error:
   description: Why it failed, with C(class), C(code), C(message) and C(cure); null when it did not.
   returned: always

@@ -6,12 +6,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
-from ansible.errors import AnsibleActionFail
-from ansible_collections.margrave.edge.plugins.plugin_utils import packing
+from ansible.errors import AnsibleActionFail, AnsibleError
+from ansible_collections.margrave.edge.plugins.plugin_utils import arguments_file, packing
 from ansible_collections.margrave.edge.plugins.plugin_utils.direct_call import DirectAction
 from ansible_collections.margrave.edge.plugins.plugin_utils.strays import strays
 
@@ -34,24 +33,34 @@ class WorkloadAction(DirectAction):
         return result
 
     def _arguments(self, host: str) -> dict[str, Any]:
-        """The task's parameters, and those that stand in the host's file."""
+        """Return the task's parameters, and those that stand in a file for the host."""
         arguments = dict(self._task.args)
-        folder = arguments.pop("arguments_from", None)
-        if folder is None:
+        given = arguments.pop("arguments_from", None)
+        if given is None:
             return arguments
-        path = Path(self._loader.path_dwim(folder)) / f"{host}.json"
+        path = Path(self._loader.path_dwim(given))
         try:
-            found = json.loads(path.read_text(encoding="utf-8"))
+            found = arguments_file.load(path, host)
         except (OSError, ValueError) as error:
-            raise AnsibleActionFail(f"arguments_from: {path} cannot be read: {error}") from error
+            message = f"arguments_from: {path} cannot be read for {host}: {error}"
+            raise AnsibleActionFail(message) from error
         if not isinstance(found, dict):
-            raise AnsibleActionFail(f"arguments_from: {path} holds no mapping of parameters")
+            raise AnsibleActionFail(
+                f"arguments_from: {path} holds no mapping of parameters for {host}"
+            )
         return {**arguments, **found}
 
     def _with_content(self, components: Any) -> list[dict[str, Any]]:
         if not isinstance(components, list) or not all(isinstance(c, dict) for c in components):
             raise AnsibleActionFail("components: is not a list of mappings (see ansible-doc)")
         return [self._packed(dict(one)) for one in components]
+
+    def _source(self, name: str, src: str) -> str:
+        """Find a component's folder where Ansible looks for files: in the role, then the play."""
+        try:
+            return str(self._find_needle("files", src))
+        except AnsibleError as error:
+            raise AnsibleActionFail(f"components.{name}.src: {error}") from error
 
     @staticmethod
     def _refuse_strays(name: str, files: dict[str, bytes]) -> None:
@@ -71,7 +80,7 @@ class WorkloadAction(DirectAction):
                     f"components.{component.get('name')}.src: is missing (give the folder)"
                 )
             return component
-        folder = self._loader.path_dwim(src)
+        folder = self._source(str(component.get("name")), src)
         files = packing.contents(folder)
         self._refuse_strays(str(component.get("name")), files)
         archive = packing.packed(folder, files)
