@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from margrave.errors import DocumentError
 from margrave.policy import compose_paths
-from margrave.policy.compose_paths import Stray, Unreadable
+from margrave.policy.compose_paths import CANNOT_BE_READ, Stray, Unreadable
 from margrave.yaml_text import parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Stray", "strays"]
+__all__ = ["CANNOT_BE_READ", "Stray", "strays"]
 
 
 def strays(files: Mapping[str, bytes]) -> list[Stray]:

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
 from margrave import chart_files, digest
-from margrave.compose_files import strays
+from margrave.compose_files import CANNOT_BE_READ, strays
 from margrave.documents.description import read_description
 from margrave.errors import DocumentError, UnsafeArchive
 from margrave.findings import Finding, Severity
@@ -159,7 +159,11 @@ def _wrong(kind: str, files: Mapping[str, bytes]) -> list[tuple[str, str]]:
         return []
     if COMPOSE not in files:
         return [(f"there is no {COMPOSE} in it", "put one at its root")]
-    return [(f"{where}: {words}", cure) for where, words, cure in strays(files)]
+    return [
+        (f"{where}: {words}", cure)
+        for where, words, cure in strays(files)
+        if not words.startswith(CANNOT_BE_READ)  # reported at its line, with the other rules
+    ]
 
 
 def _files(folder: str, entries: Mapping[str, Entry]) -> dict[str, File]:

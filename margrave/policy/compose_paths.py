@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 FILE = "compose.yaml"
 DEPTH = 8  # files that include files that include files: nobody's intent
 MOST_FILES = 50
+CANNOT_BE_READ = "cannot be read: "
 
 # where   file and place
 # words   what is wrong there
@@ -83,10 +84,10 @@ class _Search:
         try:
             value = self._read(name)
         except Unreadable as error:
-            yield Stray(name, f"cannot be read: {error}", "write one plain YAML document")
+            yield Stray(name, f"{CANNOT_BE_READ}{error}", "write one plain YAML document")
             return
         if not isinstance(value, dict):
-            yield Stray(name, "cannot be read: is not a mapping", "write services: and so on")
+            yield Stray(name, f"{CANNOT_BE_READ}is not a mapping", "write services: and so on")
             return
         for named in _paths(flat(value)):
             wrong = self._wrong(named, base)

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 from margrave import chart_files, digest
 from margrave.cli.lint.documents import read_file
 from margrave.cli.lint.files import content, is_folder, shown
-from margrave.compose_files import strays
+from margrave.compose_files import CANNOT_BE_READ, strays
 from margrave.documents._reading import OURS
 from margrave.documents.deployment import as_text
 from margrave.documents.description import read_description
-from margrave.errors import DocumentError, UnsafeArchive
+from margrave.errors import UnsafeArchive
 from margrave.linting import Kind, Read, compose
 from margrave.linting.repository import COMPOSE_FILE
-from margrave.yaml_text import parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -78,10 +77,6 @@ def component_files(kind: str, files: Mapping[str, File], path: str) -> Wrong:
         return []
     if COMPOSE_FILE not in files:
         return [(f"{path} holds no {COMPOSE_FILE}", "a compose component has one at its root")]
-    try:
-        parse(files[COMPOSE_FILE].data, COMPOSE_FILE)
-    except DocumentError:
-        return []  # the rules for Compose files report it at its place
     return leading_out(files)
 
 
@@ -113,9 +108,15 @@ def _inside(place: Path, base: Path) -> bool:
 
 
 def leading_out(files: Mapping[str, File]) -> Wrong:
-    """Paths by which Compose would read what is not the component's, and what would help."""
-    found = strays(_data(files))
-    return [(f"{stray.where}: {stray.words}", stray.cure) for stray in found]
+    """Return paths of files that are not the component's, each with its fix.
+
+    Files that cannot be read are left out: other rules report them at their line.
+    """
+    return [
+        (f"{stray.where}: {stray.words}", stray.cure)
+        for stray in strays(_data(files))
+        if not stray.words.startswith(CANNOT_BE_READ)
+    ]
 
 
 def folder_digest(path: Path) -> str:

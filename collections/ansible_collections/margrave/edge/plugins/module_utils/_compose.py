@@ -136,7 +136,9 @@ class Compose:
         which hands a container's anonymous volumes to the one that takes its place.
         """
         end = time.monotonic() + limit
-        command = ["--project-name", project, "--project-directory", folder, "--file", model, "up"]
+        command = ["--project-name", project, "--project-directory", folder, "--file", model]
+        # Compose makes variables of a package's .env its own environment; here it runs as root.
+        command += ["--env-file", "/dev/null", "up"]
         # What is needed was fetched before anything was stopped; nothing is fetched here.
         command += ["--no-build", "--pull", "never"]
         services = sorted(anew)
