@@ -54,6 +54,7 @@ def test_a_module_without_become_names_the_cure(
 
     answer = json.loads(capsys.readouterr().out)
     assert answer["failed"] is True
+    assert "deprecations" not in answer
     _assert_refused(answer)
 
 

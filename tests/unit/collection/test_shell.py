@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.margrave.edge.plugins.module_utils import _delete, _fence, _forget, _shell
+from ansible.module_utils import basic
+from ansible_collections.margrave.edge.plugins.module_utils import (
+    _delete,
+    _fence,
+    _forget,
+    _module,
+    _shell,
+)
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call
 from ansible_collections.margrave.edge.plugins.module_utils._errors import (
     EngineError,
@@ -211,3 +218,22 @@ def test_a_delete_succeeds_although_old_records_cannot_be_tidied(
     assert (answer["error"], answer["state"], answer["changed"]) == (None, "DELETED", True)
     assert "Permission denied" in answer["warnings"][0]
     assert not Path(layout.deployment(ID).path).exists()
+
+
+def test_a_module_hands_its_warnings_to_ansible(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Part of the answer they would be deprecated, with a second warning."""
+    given = {"ANSIBLE_MODULE_ARGS": {"deployment": ID}}
+    answer = {"changed": False, "error": None, "warnings": ["look at this"]}
+    monkeypatch.setattr(basic, "_ANSIBLE_ARGS", json.dumps(given).encode())
+    monkeypatch.setattr(basic, "_ANSIBLE_PROFILE", "legacy")
+    monkeypatch.setattr(_shell, "answer", lambda *_: answer)
+
+    with pytest.raises(SystemExit):
+        _module.run("delete", lambda _: None)
+
+    printed = json.loads(capsys.readouterr().out)
+    [warning] = printed["warnings"]
+    assert "look at this" in json.dumps(warning)
+    assert "deprecations" not in printed

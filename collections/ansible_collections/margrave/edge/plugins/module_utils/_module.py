@@ -37,6 +37,9 @@ def run(kind: str, work: Work) -> None:
     """Do one operation and answer."""
     module = Module(argument_spec=_spec.of(kind), supports_check_mode=True)
     answer = _shell.answer(kind, module.params, module.check_mode, module._diff, work)
+    # Given as part of the answer, Ansible would call them deprecated.
+    for warning in answer.pop("warnings", []):
+        module.warn(warning)
     if answer.pop("failed", False):
         module.fail_json(**answer)
     module.exit_json(**answer)

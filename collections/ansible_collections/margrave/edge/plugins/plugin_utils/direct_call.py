@@ -36,11 +36,14 @@ class DirectAction(ActionBase):
 
     def _call(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         """What the module answers to these arguments, whichever way it is called."""
-        found = self._called_directly(arguments, task_vars)
-        if found is not None:
-            return found
-        wrap = self._task.async_val and not self._connection.has_native_async
-        return self._execute_module(module_args=arguments, task_vars=task_vars, wrap_async=wrap)
+        answer = self._called_directly(arguments, task_vars)
+        if answer is None:
+            wrap = self._task.async_val and not self._connection.has_native_async
+            answer = self._execute_module(
+                module_args=arguments, task_vars=task_vars, wrap_async=wrap
+            )
+        # Ansible's own way drops an empty list.
+        return {"warnings": [], **answer}
 
     def _called_directly(
         self, arguments: dict[str, Any], task_vars: dict[str, Any]
