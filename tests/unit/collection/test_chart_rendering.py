@@ -15,8 +15,10 @@ from typing import Any
 
 import pytest
 from ansible_collections.margrave.edge.plugins.module_utils import (
+    _charted,
     _driver,
     _kubernetes,
+    _objects,
     _release,
     _rendering,
     _request,
@@ -72,6 +74,8 @@ class Node:
 
     helm: str
     manifest: str = ""
+    history: list[dict[str, Any]] = field(default_factory=list)
+    replaced: list[dict[str, Any]] = field(default_factory=list)
     claims: list[dict[str, Any]] = field(default_factory=list)
     commands: list[tuple[list[str], dict[str, str], bool]] = field(default_factory=list)
 
@@ -90,12 +94,19 @@ class Node:
         if command[0] == "kubectl":
             if command[2:4] == ["get", "PersistentVolumeClaim"]:
                 return Ran(0, json.dumps({"kind": "List", "items": self.claims}), "")
+            if command[2] == "replace":
+                self.replaced += json.loads(given)["items"]
             # As with an extension of the API away: all else is listed.
             return Ran(int(command[2] == "api-resources"), self._kubectl(command[2], given), "")
         if command[1] in ("template", "show"):
             drop = as_nobody
             return REAL(Programs(), command, limit, environment, handles, drop, given, folder)
-        told = {"history": "[]", "get": self.manifest, "upgrade": "{}", "list": "[]"}
+        told = {
+            "history": json.dumps(self.history),
+            "get": self.manifest,
+            "upgrade": "{}",
+            "list": "[]",
+        }
         return Ran(0, told.get(command[1], ""), "")
 
     @staticmethod
@@ -307,6 +318,23 @@ def test_a_running_release_of_an_earlier_version_is_left_as_it_is(
 
     assert [each["metadata"]["name"] for each in _kept(call, release)] == ["closed"]
     assert node.charts_given()[-1] == str(path)
+
+
+def test_what_was_added_by_hand_is_taken_away(tmp_path: Path, node: Node) -> None:
+    """Helm would merge: a key that is not in the chart, and never was, would stay."""
+    call, release = _staged(tmp_path, {})
+    (rendered,) = _kept(call, release)
+    live = {**rendered, "metadata": {**rendered["metadata"]}}
+    part = release.parts[0]
+    part.number, node.history = 1, [{"revision": 1, "status": "deployed"}]
+    part.services = {_charted.place(live): _objects.facets(live)}
+    live["data"] = {**live["data"], "added": "by hand"}
+
+    call.driver._make(release, part, [live], 5.0)  # type: ignore[attr-defined]
+
+    (replaced,) = node.replaced
+    assert replaced["data"] == rendered["data"]
+    assert replaced["metadata"]["annotations"]["meta.helm.sh/release-name"] == part.project
 
 
 SET = """

@@ -24,6 +24,14 @@ from ansible_collections.margrave.edge.plugins.module_utils._layout import Folde
 from ansible_collections.margrave.edge.plugins.module_utils._release import Part, Release
 
 CLAIM = "PersistentVolumeClaim"
+# Kinds that the API server takes as a whole in place of what is there.
+REPLACEABLE = (
+    *("ConfigMap", "Secret", "Service", "DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"),
+    *("HorizontalPodAutoscaler", "CronJob", "Ingress", "NetworkPolicy", "PodDisruptionBudget"),
+    *("Role", "RoleBinding"),
+)
+# Drift that is no change of an object's content.
+WHOLE = ("missing", "unhealthy", "extra")
 
 
 def place(one: dict) -> str:
@@ -68,6 +76,22 @@ def claims(objects: Iterable[dict]) -> list[str]:
         templates = mappings(mapping(each.get("spec")).get("volumeClaimTemplates"))
         found += [f"{name_of(claim)}-{name_of(each)}-[0-9]*" for claim in templates]
     return sorted(found)
+
+
+def as_rendered(rendered: dict, live: dict, release: str, namespace: str) -> dict:
+    """Return a live object as its release renders it, with the notes by which Helm knows it.
+
+    Replicas that the chart does not state are an autoscaler's.
+    """
+    metadata, spec = dict(rendered["metadata"]), dict(mapping(rendered.get("spec")))
+    helms = {"meta.helm.sh/release-name": release, "meta.helm.sh/release-namespace": namespace}
+    metadata["annotations"] = {**(metadata.get("annotations") or {}), **helms}
+    managed = {"app.kubernetes.io/managed-by": "Helm"}
+    metadata["labels"] = {**(metadata.get("labels") or {}), **managed}
+    replicas = mapping(live.get("spec")).get("replicas")
+    if "template" in spec and replicas is not None:
+        spec.setdefault("replicas", replicas)
+    return {**rendered, "metadata": metadata, **({"spec": spec} if spec else {})}
 
 
 def images(objects: Iterable[dict]) -> dict[str, dict]:

@@ -208,14 +208,29 @@ class HelmDriver:
         last = past[-1] if past else {}
         known = part.number and any(int(one["revision"]) == part.number for one in past)
         if known and int(last["revision"]) == part.number and last["status"] == "deployed":
-            if not [one for one in self.drift(release, seen) if one.component == part.name]:
+            drift = [one for one in self.drift(release, seen) if one.component == part.name]
+            if not drift:
                 return
+            self._put_back(release, part, drift, seen)
         elif known:
             _helm.rollback(self.cluster, name, namespace, part.number, limit)
             return
         chart = self._renderings.chart_of(self.call.folder, release, part)
         adopt = self.call.request.adopt
         _helm.upgrade(self.cluster, name, namespace, chart, self.label, adopt, limit)
+
+    def _put_back(self, release: Release, part: Part, drift: list[Drift], seen: list[dict]) -> None:
+        """Undo changes by hand; Helm would leave what was added to an object."""
+        changed = {each.service for each in drift if each.what not in _charted.WHOLE}
+        live = {_charted.place(each): each for each in seen}
+        name, namespace = part.project, release.namespace
+        objects = [
+            _charted.as_rendered(each, live[_charted.place(each)], name, namespace)
+            for each in self._renderings.objects_of(self.call.folder, release, part)
+            if _charted.place(each) in changed and each["kind"] in _charted.REPLACEABLE
+        ]
+        if objects:
+            self.cluster.replace(objects)
 
     def _pods(self, namespace: str) -> list[dict]:
         return self.cluster.items("pods", namespace)

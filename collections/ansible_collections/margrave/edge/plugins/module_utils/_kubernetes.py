@@ -124,6 +124,11 @@ class Cluster:
         out = self.kubectl(["get", kind, "-n", namespace, "-o", "json"])
         return list(_flat(_values(out)))
 
+    def replace(self, objects: Iterable[dict]) -> None:
+        """Make objects that are there exactly what is given."""
+        text = json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)})
+        self.kubectl(["replace", "-f", "-"], text.encode())
+
     def everywhere(self, kind: str) -> list[dict]:
         """All objects of a kind in all namespaces."""
         return list(_flat(_values(self.kubectl(["get", kind, "-A", "-o", "json"]))))

@@ -63,7 +63,7 @@ class Renderings:
     def check(self, folder: Folder, release: Release, part: Part) -> None:
         """Check a component of a release that was made ready before."""
         namespace = release.namespace
-        components = {each.name: self._objects_of(folder, release, each) for each in release.parts}
+        components = {each.name: self.objects_of(folder, release, each) for each in release.parts}
         path = _release.rendered_path(folder, release.release, part.name)
         # A release of a version that kept no rendered charts runs on as it is; the table of allowed
         # fields holds for its next change.
@@ -93,10 +93,10 @@ class Renderings:
 
     def chart_of(self, folder: Folder, release: Release, part: Part) -> str:
         """Return the folder of the chart that prints the component's objects."""
-        self._objects_of(folder, release, part)
+        self.objects_of(folder, release, part)
         return _release.rendered_path(folder, release.release, part.name)
 
-    def _objects_of(self, folder: Folder, release: Release, part: Part) -> list[dict]:
+    def objects_of(self, folder: Folder, release: Release, part: Part) -> list[dict]:
         """Return a ready component's objects, of an earlier version's release as Helm has them."""
         path = _release.rendered_path(folder, release.release, part.name)
         objects = _rendering.load(path)
