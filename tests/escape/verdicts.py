@@ -13,6 +13,10 @@ from tests.escape.catalogue import MARKER, Expectation, Package
 from tests.escape.differences import Listing
 
 
+# The engine was asked to start the package, and could not.
+ENGINES_OWN = "cannot-start"
+
+
 @dataclass(frozen=True)
 class Verdict:
     """Result of one package on one route; right when there are no findings."""
@@ -63,7 +67,8 @@ def judge(package: Package, route: str, engine: str, evidence: Evidence) -> Verd
 
 
 def _end(package: Package, evidence: Evidence) -> list[str]:
-    if package.expect is Expectation.REFUSED and evidence.error.get("class") != "config":
+    refused = evidence.error.get("class") == "config" and evidence.error.get("code") != ENGINES_OWN
+    if package.expect is Expectation.REFUSED and not refused:
         return [f"was not refused: {evidence.end}"]
     if package.expect is Expectation.RUNS and evidence.state != "INSTALLED":
         return [f"does not run: {evidence.end}"]
