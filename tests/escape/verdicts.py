@@ -12,7 +12,6 @@ from tests.escape import differences
 from tests.escape.catalogue import MARKER, Expectation, Package
 from tests.escape.differences import Listing
 
-
 # The engine was asked to start the package, and could not.
 ENGINES_OWN = "cannot-start"
 
