@@ -51,14 +51,14 @@ class Pusher:
         self.runner.kill(signal.SIGTERM)
 
     def attempt_all(self, packages: Sequence[Package]) -> Iterator[Verdict]:
-        """Judge each package: those of one policy together, as long as all are refused."""
+        """Judge each package: those of one policy together, as long as each fails by itself."""
         for policy in _policies(packages):
             same = [package for package in packages if package.policy == policy]
             refused = [package for package in same if package.expect is Expectation.REFUSED]
             for start in range(0, len(refused), TOGETHER):
                 batch = refused[start : start + TOGETHER]
                 verdicts = self.attempt(batch)
-                if any(verdict.findings for verdict in verdicts) or self._halted():
+                if any(verdict.findings or verdict.end.startswith(HALTED) for verdict in verdicts):
                     for package in batch:
                         verdicts = self.attempt([package])
                         yield from verdicts

@@ -41,6 +41,7 @@ NOISE: Mapping[str, Mapping[str, str]] = {
         r"/usr/bin/(conmon|containerd-shim.*|docker-proxy) .*": "one per container or port",
         r".*/(aardvark-dns|netavark) .*|/usr/sbin/docker-proxy .*": "names on a bridge, ports",
         r"/usr/bin/containerd-shim-runc-v2.*|/usr/bin/docker-init.*": "one per container",
+        r"/usr/bin/podman (healthcheck|container cleanup) .*": "health checks and ended containers",
         r"runc init|/usr/bin/runc.*|/usr/bin/crun.*|catatonit.*|podman .*": "engines at work",
     },
     "sysctls": {

@@ -64,6 +64,7 @@ spec:
 FIXTURES = f"""
 device=$(ip -o -4 address | awk '$2 !~ /^(lo|podman|docker|br-|cni)/ {{print $2; exit}}')
 ip route replace 10.66.0.0/16 dev "$device"
+mkdir -p /dev/serial/by-id
 test -e /etc/escape.env && exit
 echo ESCAPE_SECRET={MARKER} > /etc/escape.env
 cat > /etc/escape.yaml <<'END'

@@ -77,9 +77,10 @@ def mounts(pid):
 
 def processes(containers: set):
     """Yield the node's own processes by command line: those in these mount namespaces are not."""
+    listing = (os.getpid(), os.getppid())
     for pid in pids():
         words = command_line(pid)
-        if words and space(pid, "mnt") not in containers:
+        if words and pid not in listing and space(pid, "mnt") not in containers:
             yield words, 1
 
 
