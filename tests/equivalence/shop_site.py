@@ -142,7 +142,7 @@ def _description(version: str, release: Release) -> dict[str, Any]:
             {"type": "compose", "id": f"{APP}-compose", "components": [component]}
         ],
         "parameters": {
-            name.lower(): {"value": "", "targets": [{"pointer": name, "components": [APP]}]}
+            name.lower(): {"value": "unset", "targets": [{"pointer": name, "components": [APP]}]}
             for name in names
         },
         "configuration": {
