@@ -132,7 +132,7 @@ SERVICE = {
     "services.*.logging.options.*": closed("privileged"),
     "services.*.models": closed(None, NOT_FOR_NODES),
     "services.*.network_mode": check(
-        "network_mode", "host_namespaces", "`none`, `bridge`, `default`, `private`, `service:…`"
+        "network_mode", "host_namespaces", "`none`, `private`, `service:…`"
     ),
     "services.*.networks.*.driver_opts": closed("host_namespaces", HOST_NAMESPACE),
     "services.*.oom_kill_disable": match(OFF, "privileged", AS_PRIVILEGED, "`false`"),

@@ -50,7 +50,8 @@ IMAGE = (
 PROJECT = "[a-z0-9][a-z0-9_-]*"
 DEVICE_NAME = "[a-zA-Z0-9_.-]+/[a-zA-Z0-9_.-]+=[a-zA-Z0-9_.:-]+"  # like vendor.com/class=name
 BIND_OPTIONS = "r?bind(,(ro|rw|noexec|nosuid|nodev))*"
-OWN_NETWORKS = ("", "none", "bridge", "default", "private")
+# `bridge` and `default` are the engine's own network, which containers of others share.
+OWN_NETWORKS = ("", "none", "private")
 BRIDGE_OPTIONS = (
     "com.docker.network.bridge.enable_icc",
     "com.docker.network.bridge.enable_ip_masquerade",
