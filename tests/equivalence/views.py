@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -28,7 +29,7 @@ OWN = re.compile(
     | ImageName | Config\.Image
     # The revision that gave the container its shape, and Compose's own notes about it.
     | Config\.Labels\.margrave\.revision
-    | Config\.Labels\.com\.docker\.compose\.(config-hash|replace|version)
+    | Config\.Labels\.com\.docker\.compose\.(config-hash|container-number|replace|version)
     """,
     re.VERBOSE,
 )
@@ -71,8 +72,17 @@ def identities(snapshot: Iterable[Mapping[str, Any]]) -> dict[str, set[Identity]
 
 
 def views(snapshot: Iterable[Mapping[str, Any]]) -> dict[str, View]:
-    """Return the comparable part of each container, by service and number."""
-    return {name_of(container): dict(_view(container)) for container in snapshot}
+    """Return the comparable part of each container, by service and rank among its containers.
+
+    When a service shrinks, Compose may keep its second container and remove the first.
+    """
+    ranks: Counter[str] = Counter()
+    comparable: dict[str, View] = {}
+    for container in sorted(snapshot, key=name_of):
+        service = service_of(container)
+        ranks[service] += 1
+        comparable[f"{service}-{ranks[service]}"] = dict(_view(container))
+    return comparable
 
 
 def differences(mine: Mapping[str, View], fresh: Mapping[str, View]) -> list[str]:
@@ -95,11 +105,11 @@ def _text(value: object) -> str:
 
 
 def _view(container: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    own_id = str(container["Id"])
+    own_names = (str(container["Id"])[:12], str(container["Name"]).lstrip("/"))
     for path, value in _leaves(container, ""):
         # A restarted Docker daemon reports empty lists in place of null.
         if value not in (None, "", [], {}) and not OWN.fullmatch(path):
-            yield path, _plain(value, own_id, bool(ORDERED.fullmatch(path)))
+            yield path, _plain(value, own_names, bool(ORDERED.fullmatch(path)))
 
 
 def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
@@ -110,14 +120,16 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
         yield from _leaves(inner, f"{path}.{name}" if path else str(name))
 
 
-def _plain(value: Any, own_id: str, ordered: bool) -> Any:
-    """Return the value without the container's id and the names of the node's own folders."""
+def _plain(value: Any, own_names: tuple[str, str], ordered: bool) -> Any:
+    """Return the value without the names of the container and of the node's own folders."""
     if isinstance(value, str):
-        return FOLDER.sub(r"/\1/DIGEST", value.replace(own_id[:12], "CONTAINER"))
+        for name in own_names:
+            value = value.replace(name, "CONTAINER")
+        return FOLDER.sub(r"/\1/DIGEST", value)
     if isinstance(value, Mapping):
-        return {name: _plain(inner, own_id, ordered) for name, inner in value.items()}
+        return {name: _plain(inner, own_names, ordered) for name, inner in value.items()}
     if isinstance(value, list):
-        plain = [_plain(inner, own_id, ordered) for inner in value]
+        plain = [_plain(inner, own_names, ordered) for inner in value]
         return (
             plain if ordered else sorted(plain, key=lambda item: json.dumps(item, sort_keys=True))
         )

@@ -81,6 +81,13 @@ def test_the_containers_own_id_is_no_difference() -> None:
     assert views.differences(views.views([INSPECTED]), views.views([other])) == []
 
 
+def test_a_container_keeps_its_number_when_its_service_shrinks() -> None:
+    """Compose may leave the second container of two: it is compared as the first of one."""
+    second = {**copy.deepcopy(INSPECTED), "Name": "shop-web-2"}
+    second["Config"]["Labels"][views.NUMBER] = "2"
+    assert views.differences(views.views([INSPECTED]), views.views([second])) == []
+
+
 def test_containers_that_are_missing_or_left_over_are_named() -> None:
     """Each is a difference of its own."""
     container = views.views([INSPECTED])
