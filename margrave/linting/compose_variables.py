@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from margrave.findings import did_you_mean
+from margrave.linting.compose_reading import mappings
 from margrave.policy.compose_paths import FILE
 
 if TYPE_CHECKING:
@@ -62,16 +63,26 @@ def _unused_parameters(
     compose_files: Sequence[ComposeFile], variables: Variables
 ) -> Iterator[Finding]:
     """Find parameters whose variable the Compose files never use."""
-    used = {
-        name
-        for file in compose_files
-        for _path, text in _texts(file.parsed.value, ())
-        for name in _names_in(text)
-    }
+    used = {name for file in compose_files for name in _used_in(file)}
     for name in sorted(variables.parameters - used):
         message = f"a parameter sets ${name}, which {FILE} never uses"
         cure = did_you_mean(name, used) if used else f"use ${{{name}}}, or remove the parameter"
         yield compose_files[0].finding((), message, cure).as_warning("advice")
+
+
+def _used_in(file: ComposeFile) -> Iterator[str]:
+    """Yield names that values interpolate, or that a key passes on by name."""
+    for _path, text in _texts(file.parsed.value, ()):
+        yield from _names_in(text)
+    for kind in ("configs", "secrets"):
+        for _name, definition in mappings(file.content.get(kind)):
+            yield str(definition.get("environment"))
+    for _name, service in file.services():
+        environment = service.get("environment")
+        if isinstance(environment, dict):
+            yield from (str(name) for name, value in environment.items() if value is None)
+        for entry in environment if isinstance(environment, list) else ():
+            yield str(entry)  # with a value it holds a `=`, and is no name
 
 
 def _open_variables(text: str, known: Collection[str]) -> Iterator[tuple[str, bool]]:

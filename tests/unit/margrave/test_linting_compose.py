@@ -182,6 +182,20 @@ def test_a_parameter_that_nothing_uses_is_a_warning() -> None:
     assert "$GRETING" in finding.message
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "services: {web: {image: r/w, environment: [GREETING]}}",
+        "services: {web: {image: r/w, environment: {GREETING: }}}",
+        "services: {web: {image: r/w}}\nsecrets: {word: {environment: GREETING}}",
+        "services: {web: {image: r/w}}\nconfigs: {word: {environment: GREETING}}",
+    ],
+)
+def test_a_parameter_that_is_passed_on_by_name_is_used(text: str) -> None:
+    """Compose takes the value of the variable of that name."""
+    assert lint(text) == []
+
+
 def test_variables_are_not_judged_where_parameters_are_unknown() -> None:
     """A component in a deployments repository is used by documents with parameters of their own."""
     assert lint("services: {web: {image: 'r/web:${TAG}'}}", None) == []
