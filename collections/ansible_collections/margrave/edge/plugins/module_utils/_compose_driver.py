@@ -326,10 +326,11 @@ class ComposeDriver:
         ending = self.call.request.deployment
         return _images.unused(self.call.layout, self.engine, releases, ending)
 
-    def tidy(self, dropped: Iterable[Release]) -> list[str]:
+    def tidy(self, dropped: Iterable[Release], ending: bool = False) -> list[str]:
         """Remove images and content of these releases that nothing else needs."""
         self._in_use.remove_other_content()
-        return _images.remove_unused(self.call.layout, self.engine, dropped)
+        without = self.call.request.deployment if ending else ""
+        return _images.remove_unused(self.call.layout, self.engine, dropped, without)
 
     def mounted(self, names: Iterable[str]) -> set[str]:
         """Return those of the releases whose folders containers still mount."""
