@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -138,6 +139,22 @@ def test_a_diff_is_not_stored_with_the_answer(layout: Layout, tmp_path: Path) ->
 
     assert {**second, "shown": first["shown"]} == first
     assert "shown" not in Path(layout.record(ID)).read_text()
+
+
+def test_only_regular_files_of_a_release_are_shown(layout: Layout, tmp_path: Path) -> None:
+    """A container of an older version could plant links to files of the node, and pipes."""
+    _installed(layout, {}, [])
+    folder = Path(_release.component_folder(layout.deployment(ID), _name("1.0.0"), "web"))
+    (tmp_path / "shadow").write_text("root:hash\n")
+    (folder / "planted").symlink_to(tmp_path / "shadow")
+    (folder / "broken").symlink_to(tmp_path / "gone")
+    os.mkfifo(folder / "pipe")
+
+    answer = operate("update", _params(tmp_path, {}), False, _work, layout, diff=True)
+
+    assert answer["error"] is None
+    assert {"web/compose.yaml", "web/gone.conf"} <= _entries(answer).keys()
+    assert not {"web/planted", "web/broken", "web/pipe"} & _entries(answer).keys()
 
 
 def test_values_of_a_chart_are_shown_by_path(layout: Layout, tmp_path: Path) -> None:

@@ -129,6 +129,30 @@ def test_a_full_disk_does_not_keep_from_going_back(
     assert (answer["rolled_back"], answer["error"]["class"]) == (True, "disk")
 
 
+def test_a_release_that_came_back_and_cannot_be_noted_is_reported_as_running(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full disk keeps what was noted of the release before, which runs again."""
+
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    class Filling(Driver):
+        """A driver that finds the disk full while it makes a release run."""
+
+        def run(self, release: _release.Release, *_: Any) -> None:
+            """Run it, and leave no room on the disk."""
+            monkeypatch.setattr(_release.Release, "store", full)
+            super().run(release)
+
+    driver = Filling(ValueError("broken"))
+    answer, _journal = _update(tmp_path, driver)
+
+    assert driver.ran == [OLD]
+    assert (answer["rolled_back"], answer["revision"]) == (True, OLD)
+    assert "going back failed" not in answer["error"]["message"]
+
+
 def test_a_release_that_runs_and_cannot_be_noted_is_told_as_running(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

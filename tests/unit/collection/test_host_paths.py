@@ -89,6 +89,31 @@ def test_each_path_of_a_model_is_checked(root: Path, parts: dict[str, Any]) -> N
         _host_paths.check(model, {"host_paths": [str(root)]}, "/var/lib/margrave")
 
 
+def test_a_link_behind_a_dollar_sign_is_refused(root: Path) -> None:
+    """Compose doubles dollar signs in its output; the path on the disk has single ones."""
+    (root / "a$b").symlink_to("/etc")
+    model = _bind(root / "a$$b" / "x")
+
+    with pytest.raises(ConfigError, match="is a symbolic link"):
+        _host_paths.check(model, {"host_paths": [str(root)]}, "/var/lib/margrave")
+
+
+def test_a_waived_policy_leaves_its_paths_alone(root: Path, tmp_path: Path) -> None:
+    """A release that runs under older rules mounts what the present policy does not name."""
+    (tmp_path / "run").symlink_to(root)
+    (tmp_path / "card").symlink_to("/dev/null")
+    model = _bind(tmp_path / "run" / "data")
+    model["services"]["web"]["devices"] = [f"{tmp_path}/card"]
+
+    _host_paths.check(model, {}, "/nowhere", waived=True)
+    with pytest.raises(ConfigError, match="symbolic link"):
+        _host_paths.check(model, {}, "/nowhere")
+    with pytest.raises(ConfigError, match="symbolic link"):
+        _host_paths.check(model, {"host_paths": [str(tmp_path)]}, "/nowhere", waived=True)
+    with pytest.raises(ConfigError, match="leads to"):
+        _host_paths.check(model, {"devices": [f"{tmp_path}/*"]}, "/nowhere", waived=True)
+
+
 def test_a_link_in_the_packages_folder_is_refused(tmp_path: Path) -> None:
     """Whatever put it there: the package's folder has no links."""
     (tmp_path / "conf").symlink_to("/etc")

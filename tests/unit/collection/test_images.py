@@ -6,8 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.margrave.edge.plugins.module_utils import _images, _pulls, _request
+from ansible_collections.margrave.edge.plugins.module_utils import (
+    _delete,
+    _driver,
+    _images,
+    _pulls,
+    _request,
+)
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call
+from ansible_collections.margrave.edge.plugins.module_utils._compose_driver import ComposeDriver
 from ansible_collections.margrave.edge.plugins.module_utils._errors import (
     EdgeError,
     ImageError,
@@ -188,23 +195,28 @@ def test_what_a_prefetch_noted_is_not_asked_for_again(tmp_path: Path) -> None:
     assert (_image(release)["id"], engine.pulled) == ("ready", [])
 
 
+class Removing(Engine):
+    """An engine without containers that records removals."""
+
+    def __init__(self, here: dict[str, str]) -> None:
+        super().__init__("podman", here, {})
+        self.removed: list[str] = []
+
+    def containers(self, *_: Any, **__: Any) -> list[Any]:
+        """Return no containers."""
+        return []
+
+    networks = volumes = containers
+
+    def remove_image(self, name: str) -> bool:
+        """Record the removal."""
+        self.removed.append(name)
+        return True
+
+
 def test_an_image_whose_tag_moved_away_is_removed_by_its_id(tmp_path: Path) -> None:
     """An image is removed by its id if its tag has moved."""
-    removed: list[str] = []
-
-    class Full(Engine):
-        """An engine without containers that records removals."""
-
-        def containers(self) -> list[Any]:
-            """Return no containers."""
-            return []
-
-        def remove_image(self, name: str) -> bool:
-            """Record the removal."""
-            removed.append(name)
-            return True
-
-    engine: Any = Full("podman", {TAG: "new", "kept": "old"}, {})
+    engine: Any = Removing({TAG: "new", "kept": "old"})
     call = _call(tmp_path)
     current = _release(TAG, id="new", ours=True)
     Path(call.folder.release(current.release)).mkdir(parents=True)
@@ -212,4 +224,30 @@ def test_an_image_whose_tag_moved_away_is_removed_by_its_id(tmp_path: Path) -> N
     dropped = _release(TAG, id="old", ours=True)
 
     assert _images.remove_unused(call.layout, engine, [dropped, current]) == [TAG]
-    assert removed == ["old"]
+    assert engine.removed == ["old"]
+
+
+def test_a_delete_that_was_cut_off_still_removes_its_images(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The descriptions of releases stay until the images that only they name are gone."""
+    engine: Any = Removing({TAG: "mine"})
+    monkeypatch.setattr(ComposeDriver, "engine", engine)
+    monkeypatch.setattr(_driver, "here", lambda: ["compose"])
+    release = _release(TAG, id="mine", ours=True)
+    folder = _call(tmp_path).folder
+    Path(folder.release(release.release)).mkdir(parents=True)
+    release.store(folder)
+
+    def killed(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(engine, "remove_image", killed)
+        with pytest.raises(KeyboardInterrupt):
+            _delete.delete(_call(tmp_path, "delete"))
+    call = _call(tmp_path, "delete")
+    _delete.delete(call)
+
+    assert (engine.removed, call.result.images) == ([TAG], [TAG])
+    assert not Path(folder.path).exists()

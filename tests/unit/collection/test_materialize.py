@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.margrave.edge.plugins.module_utils import _materialize
+from ansible_collections.margrave.edge.plugins.module_utils import _materialize, _model
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
 from ansible_collections.margrave.edge.plugins.module_utils._materialize import Content, Rights
 
@@ -115,7 +115,7 @@ def test_dollar_signs_in_names_survive(package: Path) -> None:
 
     assert contents[0].path == str(package / "a$b")
     assert web["volumes"][0]["source"] == "/kept/a$$b"
-    assert _materialize.sources({"services": {"web": web}}) == ["/kept/a$b"]
+    assert _model.host_paths({"services": {"web": web}}) == ["/kept/a$b"]
 
 
 def test_mount_points_inside_a_folder_are_made_with_it(package: Path) -> None:
@@ -158,9 +158,46 @@ def test_mount_points_inside_a_folder_are_made_with_it(package: Path) -> None:
             {"configs": {"c": {"content": ""}}},
             "has uid app, which is not a number",
         ),
+        (
+            {"configs": [{"source": "c", "mode": "4755"}]},
+            {"configs": {"c": {"content": ""}}},
+            "has mode 4755, which is not between 0 and 777",
+        ),
+        (
+            {"secrets": [{"source": "s", "mode": 0o2755}]},
+            {"secrets": {"s": {"file": "PACKAGE/token.txt"}}},
+            "has mode 2755, which is not between 0 and 777",
+        ),
+        (
+            {"configs": [{"source": "c", "gid": "-1"}]},
+            {"configs": {"c": {"content": ""}}},
+            "has gid -1, which is not between 0 and 4294967294",
+        ),
+        (
+            {"configs": [{"source": "c", "uid": "4294967295"}]},
+            {"configs": {"c": {"content": ""}}},
+            "has uid 4294967295, which is not between 0 and 4294967294",
+        ),
+        (
+            {"configs": [{"source": ".."}]},
+            {"configs": {"..": {"content": ""}}},
+            "configs: .. is not a file name",
+        ),
         ({"configs": [{"source": "c"}]}, {}, "configs: c is not defined"),
     ],
-    ids=["no file", "no variable", "no config file", "external", "named owner", "undefined"],
+    ids=[
+        "no file",
+        "no variable",
+        "no config file",
+        "external",
+        "named owner",
+        "set user id",
+        "set group id",
+        "negative group",
+        "no such user",
+        "folder above",
+        "undefined",
+    ],
 )
 def test_what_has_no_content_is_refused(
     package: Path, service: dict[str, Any], more: dict[str, Any], finding: str

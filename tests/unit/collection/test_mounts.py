@@ -119,21 +119,46 @@ def test_a_release_of_which_nothing_is_left_is_incomplete(folder: Folder) -> Non
     assert refused.value.code == "release-incomplete"
 
 
+def _packed(*names: str) -> bytes:
+    """Return an archive of files that contain their names."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as tar:
+        for name in names:
+            entry = tarfile.TarInfo(name)
+            entry.size = len(name)
+            tar.addfile(entry, io.BytesIO(name.encode()))
+    return packed.getvalue()
+
+
 def test_files_that_a_mount_needs_are_taken_from_the_package_again(folder: Folder) -> None:
     """Missing package files are restored, and existing ones are not replaced."""
     place = Path(_release.component_folder(folder, NAMES[0], "app"))
     place.mkdir(parents=True)
     (place / "here").write_text("mine")
     _stored(folder, NAMES[0], _model(str(place / "deep/gone"), str(place / "here")), table=0)
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w") as tar:
-        for name in ("deep/gone", "here"):
-            entry = tarfile.TarInfo(name)
-            entry.size = len(name)
-            tar.addfile(entry, io.BytesIO(name.encode()))
 
-    _mounts.refill(folder, NAMES[0], "app", packed.getvalue())
+    _mounts.refill(folder, NAMES[0], "app", _packed("deep/gone", "here"))
 
     files = {path.name: path.read_text() for path in place.rglob("*") if path.is_file()}
     assert files == {"here": "mine", "gone": "deep/gone"}
     assert [path.name for path in place.parent.iterdir()] == ["app"]
+
+
+@pytest.mark.parametrize("link", ["deep", "deep/er"])
+def test_links_of_a_container_lead_no_file_elsewhere(
+    folder: Folder, tmp_path: Path, link: str
+) -> None:
+    """A container of an older version could write to its package, and plant links there."""
+    place = Path(_release.component_folder(folder, NAMES[0], "app"))
+    outside = tmp_path / "outside"
+    (outside / "er").mkdir(parents=True)
+    planted = place / link
+    planted.parent.mkdir(parents=True)
+    planted.symlink_to(outside)
+    _stored(folder, NAMES[0], _model(str(place / "gone")), table=0)
+
+    with pytest.raises(ConfigError, match="symbolic link") as refused:
+        _mounts.refill(folder, NAMES[0], "app", _packed("deep/er/file", "file"))
+
+    assert refused.value.code == "link-in-path"
+    assert [path.name for path in outside.rglob("*")] == ["er"]

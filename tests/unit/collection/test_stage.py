@@ -38,7 +38,7 @@ def folder(tmp_path: Path) -> Folder:
     folder = Folder(str(tmp_path))
     request = _call(folder, **RAN).request
     make_folder(folder.release(request.release))
-    release = Release(request.release, DIGEST, None, "", "", {}, [])
+    release = Release(request.release, DIGEST, None, "", "", {}, [Part("a", DIGEST, "p")])
     release.profile, release.namespace, release.inputs = "helm", "shop", request.inputs
     release.proven = True
     release.store(folder)
@@ -65,6 +65,28 @@ def test_who_names_the_release_vouches_for_it(folder: Folder) -> None:
     _stage.refuse_reuse(_call(folder, **{**RAN, "release": release, "values": {"a": 2}}))
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"namespace": "other"},
+        {"name": "b"},
+        {"digest": "sha256:" + "1" * 64},
+    ],
+    ids=["namespace", "component", "content"],
+)
+def test_nobody_vouches_for_another_place_or_other_content(
+    folder: Folder, change: dict[str, Any]
+) -> None:
+    """Only variables and values can differ below the same name of a release."""
+    given = {**RAN, "release": folder.kept()[0]}
+
+    _stage.refuse_reuse(_call(folder, **given))
+    with pytest.raises(ConfigError) as refused:
+        _stage.refuse_reuse(_call(folder, **{**given, **change}))
+
+    assert refused.value.code == "revision-reused"
+
+
 class Refusing:
     """A driver whose policy refuses every component."""
 
@@ -73,11 +95,12 @@ class Refusing:
         raise ConfigError("policy", "components.a: privileged: is denied", "")
 
 
-def _refused(folder: Folder, table: int, **how: Any) -> Result:
+def _refused(folder: Folder, table: int, proven: bool = True, **how: Any) -> Result:
     """The answer's part about a policy that refuses a release of that table."""
     call = _call(folder, **RAN)
     call.driver, call.result, call.told = Refusing(), Result(), EdgeError.as_dict
     release = Release("", DIGEST, None, "", "", {}, [Part("a", DIGEST, "p")], policy_table=table)
+    release.proven = proven
     _stage.check_policy(call, release, **how)
     return call.result  # type: ignore[no-any-return]
 
@@ -86,6 +109,12 @@ def test_a_policy_refuses_what_was_checked_with_the_same_table(folder: Folder) -
     """Also where it runs already."""
     with pytest.raises(ConfigError):
         _refused(folder, table=1)
+
+
+def test_a_policy_refuses_what_an_older_version_prepared(folder: Folder) -> None:
+    """A release that never ran is a change, which the present policy decides on."""
+    with pytest.raises(ConfigError):
+        _refused(folder, table=0, proven=False)
 
 
 @pytest.mark.parametrize(("table", "how"), [(0, {}), (1, {"refuse": False})])
@@ -103,7 +132,6 @@ def test_what_a_call_says_anew_is_noted(folder: Folder) -> None:
     """Version and limits; what is left out stays, and saying the same again changes nothing."""
     release = _stage._release.load(folder, folder.kept()[0])
     assert release is not None
-    release.parts = [Part("a", DIGEST, "p")]
     call = _call(folder, **RAN, timeout=7)
     call.request = replace(call.request, version="2.0.0", health={"timeout": 9}, name="shop")
 
@@ -124,7 +152,7 @@ def test_check_mode_warns_like_the_real_call(folder: Folder) -> None:
     call.driver, call.result, call.told = Refusing(), Result(), EdgeError.as_dict
     release = _stage._release.load(folder, folder.kept()[0])
     assert release is not None
-    release.parts, release.policy_table = [Part("a", DIGEST, "p")], 0
+    release.policy_table = 0
     release.store(folder)
 
     assert _stage.rehearse(call, {}).release == release.release

@@ -237,7 +237,8 @@ def _go_back(call: Call, seen: Observation, error: EdgeError) -> None:
             call.result.components = failed
         else:
             make_run(call, seen.current, call.driver.look(closely=True))
-            seen.current.store(call.folder)
+            with contextlib.suppress(OSError):  # what was noted when it was healthy still holds
+                seen.current.store(call.folder)
             runs(call, call.noted())
             call.result.rolled_back = True
             call.result.health = "healthy"

@@ -171,7 +171,7 @@ class ComposeDriver:
         project = self.call.project(one.name)
         model = self.compose.resolve(project, content, variables)
         _policy.check(one.name, model, content, dict(self.call.request.policy))
-        _host_paths.check(model, dict(self.call.request.policy), self.call.folder.path)
+        _host_paths.check(model, dict(self.call.request.policy), folder.path)
         _probes.check(one.name, _model.services(model))
         if not self.call.request.adopt:
             self._foreign.refuse(one.name, model)
@@ -246,7 +246,7 @@ class ComposeDriver:
                 self._foreign.set_aside(model)
             start = time.monotonic()
             content = _release.component_folder(self.call.folder, release.release, part.name)
-            _host_paths.check(model, dict(self.call.request.policy), self.call.folder.path)
+            self._check_host_paths(release, model)
             self.compose.up(part.project, content, path, limit, _expected.unfit(part, model, mine))
             self._foreign.give_back(model)
         with self.call.result.timed("health"):
@@ -258,6 +258,15 @@ class ComposeDriver:
                 self.call.safe_point,
             )
         _expected.note(part, model, [self._looked_at(one, mine) for one in found])
+
+    def _check_host_paths(self, release: Release, model: dict) -> None:
+        """Refuse links, but let go back, and let run what an older version installed.
+
+        Both need no policy of now that names their paths.
+        """
+        waived = not (self.call.stoppable and release.policy_table)
+        policy = dict(self.call.request.policy)
+        _host_paths.check(model, policy, self.call.folder.path, waived)
 
     def _looked_at(self, one: Container, before: Iterable[Container]) -> Container:
         """A container closely looked at; what was left alone is made of what it was before."""
@@ -317,10 +326,11 @@ class ComposeDriver:
         ending = self.call.request.deployment
         return _images.unused(self.call.layout, self.engine, releases, ending)
 
-    def tidy(self, dropped: Iterable[Release]) -> list[str]:
+    def tidy(self, dropped: Iterable[Release], ending: bool = False) -> list[str]:
         """Remove images and content of these releases that nothing else needs."""
         self._in_use.remove_other_content()
-        return _images.remove_unused(self.call.layout, self.engine, dropped)
+        without = self.call.request.deployment if ending else ""
+        return _images.remove_unused(self.call.layout, self.engine, dropped, without)
 
     def mounted(self, names: Iterable[str]) -> set[str]:
         """Return those of the releases whose folders containers still mount."""

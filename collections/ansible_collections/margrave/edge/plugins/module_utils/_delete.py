@@ -46,14 +46,14 @@ def _drivers(call: Call) -> list[Driver]:
 
 
 def _forget_releases(call: Call, drivers: list[Driver]) -> None:
-    """Remove the releases with their images, and last the journal: a cut-off delete is repeated."""
+    """Remove the releases with their images, and last the journal: a cut-off delete is repeated.
+
+    Images go first, because only the releases' descriptions name them.
+    """
     dropped = _release.all_of(call.folder)
     for name in ("current", "previous", "next"):
         remove_file(call.folder.link(name))
-    # Images that only these releases need are found once their descriptions are gone.
-    for one in dropped:
-        remove_file(os.path.join(call.folder.release(one.release), _release.FILE))
-    call.result.images = [image for one in drivers for image in one.tidy(dropped)]
+    call.result.images = [image for one in drivers for image in one.tidy(dropped, ending=True)]
     remove_tree(call.folder.releases)
     remove_tree(call.folder.path)
     _leave_no_empty_folder(call.layout.deployments)

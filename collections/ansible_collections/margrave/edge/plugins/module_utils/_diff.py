@@ -15,6 +15,7 @@ import io
 import json
 import os
 import re
+import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from ansible_collections.margrave.edge.plugins.module_utils import _masking, _release, _values
@@ -68,8 +69,10 @@ def stored(call: Call, release: Release | None) -> Content:
         folder = _release.component_folder(call.folder, release.release, part.name)
         for place, _folders, names in os.walk(folder):
             for path in (os.path.join(place, name) for name in names):
-                with open(path, "rb") as file:
-                    files[f"{part.name}/{os.path.relpath(path, folder)}"] = _text(file.read())
+                # Containers of an older version could write here, and plant links and pipes.
+                if stat.S_ISREG(os.lstat(path).st_mode):
+                    with open(path, "rb") as file:
+                        files[f"{part.name}/{os.path.relpath(path, folder)}"] = _text(file.read())
         settings[part.name] = _stored_settings(call, release, part.name)
     return Content(files, settings)
 

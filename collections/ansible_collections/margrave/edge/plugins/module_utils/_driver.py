@@ -86,8 +86,11 @@ class Driver(Protocol):
     def spare(self) -> list[str]:
         """What only the deployment's own releases need, and goes with it."""
 
-    def tidy(self, dropped: Iterable[Release]) -> list[str]:
-        """Remove what only these releases needed, and tell it."""
+    def tidy(self, dropped: Iterable[Release], ending: bool = False) -> list[str]:
+        """Remove what only these releases needed, and return its names.
+
+        Of a deployment that is `ending`, releases that are still here need nothing.
+        """
 
 
 class Remains:

@@ -274,7 +274,7 @@ class HelmDriver:
         """Nothing, for the same reason as below."""
         return []
 
-    def tidy(self, _dropped: Iterable[Release]) -> list[str]:
+    def tidy(self, _dropped: Iterable[Release], ending: bool = False) -> list[str]:  # noqa: ARG002
         """Nothing: the kubelet removes images that no pod needs by itself."""
         return []
 

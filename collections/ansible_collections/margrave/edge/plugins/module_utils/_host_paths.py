@@ -15,17 +15,30 @@ import stat
 from collections.abc import Iterable
 
 from ansible_collections.margrave.edge.plugins.module_utils import _model
-from ansible_collections.margrave.edge.plugins.module_utils._compose_values import Policy
+from ansible_collections.margrave.edge.plugins.module_utils._compose_values import (
+    Policy,
+    is_below_any,
+)
 from ansible_collections.margrave.edge.plugins.module_utils._errors import ConfigError
 
 DEV = "/dev/"
 
 
-def check(model: dict, policy: dict, package_root: str) -> None:
-    """Raise ConfigError where a path of the model leads through a symbolic link."""
+def check(model: dict, policy: dict, package_root: str, waived: bool = False) -> None:
+    """Raise ConfigError where a path of the model leads through a symbolic link.
+
+    `waived`: the release may run although the policy does not name its paths, so only those that
+    the policy names are looked at.
+    """
     site = Policy(policy)
-    refuse_links([*_model.host_paths(model), *_mounted(model)], _trusted(site, package_root))
-    refuse_linked_devices(_devices(model), site)
+    roots = _trusted(site, package_root)
+    paths = [*_model.host_paths(model), *_mounted(model)]
+    devices = _devices(model)
+    if waived:
+        paths = [path for path in paths if is_below_any(path, roots)]
+        devices = [path for path in devices if site.matches("devices", path)]
+    refuse_links(paths, roots)
+    refuse_linked_devices(devices, site)
 
 
 def refuse_links(paths: Iterable[str], roots: Iterable[str]) -> None:
@@ -76,7 +89,8 @@ def _mounted(model: dict) -> list[str]:
     options = (
         (part or {}).get("driver_opts") or {} for part in (model.get("volumes") or {}).values()
     )
-    return [path for path in (str(one.get("device") or "") for one in options) if path[:1] == "/"]
+    paths = (_model.literal(str(one.get("device") or "")) for one in options)
+    return [path for path in paths if path[:1] == "/"]
 
 
 def _devices(model: dict) -> list[str]:
@@ -86,7 +100,7 @@ def _devices(model: dict) -> list[str]:
         for service in _model.services(model).values()
         for device in service.get("devices") or []
     ]
-    return [source for source in sources if source[:1] == "/"]
+    return [_model.literal(source) for source in sources if source[:1] == "/"]
 
 
 def _is_below(path: str, root: str) -> bool:

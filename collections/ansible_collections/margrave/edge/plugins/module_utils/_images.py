@@ -192,11 +192,16 @@ def owned_images(layout: Layout) -> set[str]:
     return {image["id"] or image["reference"] for image in _of_all(layout) if image["ours"]}
 
 
-def remove_unused(layout: Layout, engine: Engine, dropped: Iterable[Release]) -> list[str]:
-    """Remove images of dropped releases that this collection pulled and nothing else needs."""
+def remove_unused(
+    layout: Layout, engine: Engine, dropped: Iterable[Release], ending: str = ""
+) -> list[str]:
+    """Remove images of dropped releases that this collection pulled and nothing else needs.
+
+    The releases of an `ending` deployment need none.
+    """
     return [
         reference
-        for reference, image_id in _unused(layout, engine, dropped)
+        for reference, image_id in _unused(layout, engine, dropped, ending)
         if engine.remove_image(_removable(engine, reference, image_id))
     ]
 

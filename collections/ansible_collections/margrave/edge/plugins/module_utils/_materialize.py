@@ -23,6 +23,9 @@ from ansible_collections.margrave.edge.plugins.module_utils._record import recor
 # Base folders of relative and default targets, as Compose has them.
 BASES = {"configs": "/", "secrets": "/run/secrets/"}
 DEFAULT_MODE = 0o444
+# A mode that runs a file as its owner has no place on the node: the file could be a package's
+# program, and its owner root. The last id means "leave it" to the kernel.
+HIGHEST = {"mode": 0o777, "uid": 2**32 - 2, "gid": 2**32 - 2}
 
 
 @record
@@ -49,16 +52,6 @@ class Content:
 
 
 Place = Callable[[Content], str]
-
-
-def literal(text: str) -> str:
-    """Return a text of the model unescaped: Compose doubles each dollar sign in its output."""
-    return text.replace("$$", "$")
-
-
-def written(text: str) -> str:
-    """Return a text escaped for a Compose file."""
-    return text.replace("$", "$$")
 
 
 def variables(model: dict) -> set[str]:
@@ -97,16 +90,6 @@ def materialized(
     return result
 
 
-def sources(model: dict) -> list[str]:
-    """Return the sources of the model's bind mounts, as they are on the node."""
-    return [
-        literal(str(mount.get("source") or ""))
-        for service in _model.services(model).values()
-        for mount in service.get("volumes") or []
-        if mount.get("type") == "bind"
-    ]
-
-
 def _grants(model: dict) -> Iterator[tuple[dict, str, dict]]:
     """Yield each use of a config or secret: the service, the kind, and the use itself."""
     for service in _model.services(model).values():
@@ -121,13 +104,13 @@ def _definition(model: dict, kind: str, grant: dict) -> dict:
 
 def _wrong_sources(service: dict, folder: str) -> Iterator[str]:
     for mount in service.get("volumes") or []:
-        source = literal(str(mount.get("source") or ""))
+        source = _model.literal(str(mount.get("source") or ""))
         if _is_of_package(mount, folder) and not os.path.exists(source):
             yield f"volumes: {posixpath.relpath(source, folder)} is not in the package"
 
 
 def _is_of_package(mount: dict, folder: str) -> bool:
-    source = literal(str(mount.get("source") or ""))
+    source = _model.literal(str(mount.get("source") or ""))
     return mount.get("type") == "bind" and (source == folder or source.startswith(folder + "/"))
 
 
@@ -163,6 +146,8 @@ def _target(kind: str, grant: dict) -> str:
 def _content(definition: dict, grant: dict, folder: str, environment: Mapping[str, str]) -> Content:
     """Return the content of a config or secret; raise ValueError with the reason if it has none."""
     name = str(grant.get("source"))
+    if name in (".", ".."):
+        raise ValueError("is not a file name")
     rights = _rights(grant)
     if definition.get("external") or definition.get("driver"):
         raise ValueError("is not part of the package: external ones need Swarm")
@@ -172,9 +157,9 @@ def _content(definition: dict, grant: dict, folder: str, environment: Mapping[st
             raise ValueError(f"needs the variable {variable}, which no parameter sets")
         return Content(name, text=environment[variable], rights=rights)
     if "content" in definition:
-        text = literal(str(definition["content"]))
+        text = _model.literal(str(definition["content"]))
         return Content(name, text=text, rights=rights)
-    path = literal(str(definition.get("file") or ""))
+    path = _model.literal(str(definition.get("file") or ""))
     if not path:
         raise ValueError("is not defined")
     if path.startswith(folder + "/") and not os.path.exists(path):
@@ -192,12 +177,16 @@ def _rights(grant: dict) -> Rights:
 
 def _number(grant: dict, key: str, base: int) -> int | None:
     value = grant.get(key)
-    if value in (None, "") or isinstance(value, int):
-        return value or None
+    if value in (None, ""):
+        return None
     try:
-        return int(str(value), base)
+        number = value if isinstance(value, int) else int(str(value), base)
     except ValueError:
         raise ValueError(f"has {key} {value}, which is not a number") from None
+    if not 0 <= number <= HIGHEST[key]:
+        shown, highest = (f"{each:o}" if base == 8 else each for each in (number, HIGHEST[key]))
+        raise ValueError(f"has {key} {shown}, which is not between 0 and {highest}")
+    return number or None
 
 
 def _place_all(service: dict, folder: str, place: Place) -> None:
@@ -207,14 +196,16 @@ def _place_all(service: dict, folder: str, place: Place) -> None:
     for mount in mounts:
         content = mount.pop("content", None)
         if content is not None and content.path and not content.path.startswith(folder + "/"):
-            mount["source"] = written(content.path)  # a file of the node, which policy allows
+            mount["source"] = _model.written(
+                content.path
+            )  # a file of the node, which policy allows
             continue
         if content is None and _is_of_package(mount, folder):
-            path = literal(str(mount["source"]))
+            path = _model.literal(str(mount["source"]))
             points = _points(path, str(mount["target"]), targets)
             content = Content(posixpath.basename(path), path=path, points=points)
         if content is not None:
-            mount["source"] = written(place(content))
+            mount["source"] = _model.written(place(content))
             mount["read_only"] = True
             # An engine would make an empty folder where the source is missing.
             mount["bind"] = {**(mount.get("bind") or {}), "create_host_path": False}
@@ -228,7 +219,7 @@ def _targets(service: dict) -> dict[str, bool]:
         if content is not None and not content.path:
             is_folder = False
         else:
-            source = content.path if content else literal(str(mount.get("source") or ""))
+            source = content.path if content else _model.literal(str(mount.get("source") or ""))
             is_folder = mount.get("type") != "bind" or not os.path.isfile(source)
         found[str(mount.get("target") or "")] = is_folder
     return {posixpath.normpath(target): is_folder for target, is_folder in found.items()}

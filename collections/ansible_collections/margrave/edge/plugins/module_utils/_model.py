@@ -61,8 +61,18 @@ def services(model: dict) -> dict[str, dict]:
     return model.get("services") or {}
 
 
+def literal(text: str) -> str:
+    """Return a text of the model unescaped: Compose doubles each dollar sign in its output."""
+    return text.replace("$$", "$")
+
+
+def written(text: str) -> str:
+    """Return a text escaped for a Compose file."""
+    return text.replace("$", "$$")
+
+
 def host_paths(model: dict) -> list[str]:
-    """All paths of the node that the model names: bind mounts, and files of configs and secrets."""
+    """Return all paths that bind mounts, configs and secrets name, as they are on the node."""
     mounts = [
         str(mount.get("source") or "")
         for service in services(model).values()
@@ -75,7 +85,7 @@ def host_paths(model: dict) -> list[str]:
         for one in (model.get(kind) or {}).values()
         if one and one.get("file")
     ]
-    return mounts + files
+    return [literal(path) for path in (*mounts, *files)]
 
 
 def pinned(model: dict, images: Mapping[str, dict]) -> dict:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 
 from ansible_collections.margrave.edge.plugins.module_utils import (
     _content,
+    _host_paths,
     _materialize,
     _model,
     _release,
@@ -46,15 +47,15 @@ def restore(folder: Folder, release: str, component: str, model: dict) -> None:
 
 def missing(folder: Folder, model: dict) -> list[str]:
     """Return the paths in the deployment's folder that the model mounts and that do not exist."""
-    paths = (_materialize.literal(path) for path in _model.host_paths(model))
-    own = (path for path in paths if path.startswith(folder.path + "/"))
+    own = (path for path in _model.host_paths(model) if path.startswith(folder.path + "/"))
     return [path for path in own if not os.path.exists(path)]
 
 
 def refill(folder: Folder, release: str, component: str, archive: bytes) -> None:
     """Restore missing files of a package if a mount is missing; leave existing files untouched.
 
-    Containers created by an older version mount these files directly.
+    Containers created by an older version mount these files directly, and could write to them: no
+    link that they planted is followed.
     """
     model = read_json(_release.model_path(folder, release, component)) or {}
     if not missing(folder, model):
@@ -66,6 +67,7 @@ def refill(folder: Folder, release: str, component: str, archive: bytes) -> None
     unpack(component, archive, fresh)
     for source, _folders, names in os.walk(fresh):
         target = os.path.normpath(os.path.join(place, os.path.relpath(source, fresh)))
+        _host_paths.refuse_links([target], [place])
         os.makedirs(target, mode=0o755, exist_ok=True)
         for name in names:
             if not os.path.lexists(os.path.join(target, name)):
@@ -105,7 +107,7 @@ class InUse:
             path
             for release in _release.all_of(self.folder)
             for part in release.parts
-            for path in _materialize.sources(
+            for path in _model.host_paths(
                 read_json(_release.model_path(self.folder, release.release, part.name)) or {}
             )
         ]

@@ -22,6 +22,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._files import (
 from ansible_collections.margrave.edge.plugins.module_utils._layout import Folder
 from ansible_collections.margrave.edge.plugins.module_utils._record import as_dict
 from ansible_collections.margrave.edge.plugins.module_utils._release import Part, Release
+from ansible_collections.margrave.edge.plugins.module_utils._request import Request
 
 
 def contents(call: Call) -> dict[str, bytes]:
@@ -48,18 +49,29 @@ def _fetched(call: Call) -> dict[str, bytes]:
 def refuse_reuse(call: Call) -> None:
     """Refuse a revision under which something else ran here: nobody would see that it does not.
 
-    Who names the release himself vouches for it: secrets are told apart by it, not by revisions.
+    A caller who names the release vouches for its variables and values, as secrets are told apart
+    by releases and not by revisions; never for other content or another namespace.
     """
     stored = _release.load(call.folder, call.request.release)
-    if stored is None or not stored.proven or call.request.names_release:
+    if stored is None or not stored.proven:
         return
     same = stored.inputs in ("", call.request.inputs)
+    if call.request.names_release:
+        same = _has_same_contents(stored, call.request)
     if not same or (stored.profile == "helm" and stored.namespace != call.request.namespace):
         raise ConfigError(
             "revision-reused",
             f"revision: {stored.revision} ran here with other content, values or namespace",
             "leave revision out, or give another one to what is to run now",
         )
+
+
+def _has_same_contents(stored: Release, request: Request) -> bool:
+    """Return whether the components and their digests are those of the stored release."""
+    digests = {part.name: part.digest for part in stored.parts}
+    # A chart of a registry has its digest only once it was fetched.
+    given = {one.name: one.digest or digests.get(one.name) for one in request.components}
+    return given == digests
 
 
 def stage(call: Call, seen: Observation, archives: dict[str, bytes]) -> Release:
@@ -144,13 +156,14 @@ def rehearse(call: Call, archives: dict[str, bytes]) -> Release:
 def check_policy(call: Call, release: Release, refuse: bool = True) -> None:
     """Hold a release that is ready against the policy of now.
 
-    One from before the policy's table goes on as it is: what is found is only told.
+    One that ran before there was a table goes on as it is, with a warning for each finding.
     """
+    strict = refuse and (release.policy_table or not release.proven)
     for part in release.parts:
         try:
             call.driver.refuse(call.folder, release, part)
         except ConfigError as error:
-            if error.code != "policy" or (refuse and release.policy_table):
+            if error.code != "policy" or strict:
                 raise
             finding = call.told(error)["message"]
             if finding not in call.result.policy_findings:
