@@ -9,7 +9,11 @@ import subprocess
 
 import kernel
 
-KUBECTL = ["kubectl", "--kubeconfig", "/etc/kubernetes/admin.conf"]
+# Without a cache of its own the listing would differ by what it wrote itself.
+KUBECTL = [
+    *("kubectl", "--kubeconfig", "/etc/kubernetes/admin.conf"),
+    *("--cache-dir", "/run/margrave-listing-cache"),
+]
 RELEASE = "meta.helm.sh/release-name"
 # Kinds that change all the time without any action.
 PULSE = ("events", "leases")

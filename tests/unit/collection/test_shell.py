@@ -228,6 +228,8 @@ def test_a_module_hands_its_warnings_to_ansible(
     answer = {"changed": False, "error": None, "warnings": ["look at this"]}
     monkeypatch.setattr(basic, "_ANSIBLE_ARGS", json.dumps(given).encode())
     monkeypatch.setattr(basic, "_ANSIBLE_PROFILE", "legacy")
+    # Other tests load parts of ansible-playbook, after which Ansible prints warnings itself.
+    monkeypatch.setattr("ansible.module_utils._internal.is_controller", False)
     monkeypatch.setattr(_shell, "answer", lambda *_: answer)
 
     with pytest.raises(SystemExit):
