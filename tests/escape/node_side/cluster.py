@@ -21,7 +21,9 @@ class Cluster:
 
     def __init__(self, own: list) -> None:
         self.own = own
-        self.by_uid = {item["metadata"]["uid"]: item for item in self._all()}
+        # What the server makes up for each request, such as ComponentStatus, has no uid.
+        everything = ((item["metadata"].get("uid"), item) for item in self._all())
+        self.by_uid = {uid: item for uid, item in everything if uid}
         self.pods = self._pods()
 
     def objects(self):

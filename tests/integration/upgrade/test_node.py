@@ -72,20 +72,22 @@ def test_the_first_update_and_its_rollback(node: RestoredNode) -> None:
     _assert_sound(node)
 
 
-def test_an_unchanged_service_keeps_its_container_and_its_files(node: RestoredNode) -> None:
-    """The clerk mounts files of the release before the previous one: an update keeps them."""
-    before = node.lives()
+def test_an_unchanged_service_keeps_its_files_and_then_its_container(node: RestoredNode) -> None:
+    """The clerk's files move once, with the first update, to where later updates leave them."""
     call = node.last_call("ledger")
     (component,) = call["components"]
-    component = {**component, "variables": {**component["variables"], "TITLE": "Upgraded"}}
-    new = {**call, "components": [component], **_identity("another title")}
+    lives = [node.lives()]
+    for title in ("Upgraded", "Upgraded twice"):
+        renamed = {**component, "variables": {**component["variables"], "TITLE": title}}
+        new = {**call, **node.fence(), "components": [renamed], **_identity(title)}
+        updated = node.shop.one(Step("workload_update", new))
+        assert (updated["state"], updated["changed"]) == ("INSTALLED", True), updated
+        assert _rules(node) == {"retention = 10 years"}
+        _assert_sound(node)
+        lives.append(node.lives())
 
-    updated = node.shop.one(Step("workload_update", new))
-
-    assert (updated["state"], updated["changed"]) == ("INSTALLED", True), updated
-    assert _changed(before, node.lives()) == {"book"}
-    assert _rules(node) == {"retention = 10 years"}
-    _assert_sound(node)
+    assert _changed(lives[0], lives[1]) == {"book", "clerk"}
+    assert _changed(lives[1], lives[2]) == {"book"}
 
 
 @pytest.mark.full
