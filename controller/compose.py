@@ -15,6 +15,9 @@ _VARIABLE: Final = re.compile(r"\$\$|\$\{([A-Za-z_]\w*)(?:(:?[-?+])([^{}]*))?\}|
 _PORT: Final = re.compile(
     r"(?:(?P<ip>\[[0-9a-fA-F:]+\]|[0-9.]+):)?(?P<host>\d+(?:-\d+)?):\d+(?:-\d+)?(?:/(?P<protocol>\w+))?"
 )
+_NUMBERS: Final = re.compile("([0-9]{1,5})(?:-([0-9]{1,5}))?")
+_PROTOCOLS: Final = ("tcp", "udp", "sctp")
+_LAST_PORT: Final = 65535
 _MOST_PORTS: Final = 4096  # a range wider than this is nobody's intent
 
 
@@ -65,12 +68,21 @@ def host_ports(text: str, variables: Mapping[str, str], file: str = "compose.yam
     """Ports of the node that it wants, as `8000/tcp`; those that stay unknown are left out."""
     value = parse(text, file).value
     services = value.get("services") if isinstance(value, dict) else None
-    found: set[str] = set()
+    ranges: set[tuple[str, int, int]] = set()
     for service in (services or {}).values() if isinstance(services, dict) else ():
         ports = service.get("ports") if isinstance(service, dict) else None
         for port in ports if isinstance(ports, list) else ():
-            found |= set(_host_ports(port, variables))
-    return found
+            ranges |= set(_host_range(port, variables))
+    return set(_each_once(ranges))
+
+
+def _each_once(ranges: Iterable[tuple[str, int, int]]) -> Iterator[str]:
+    """Yield the ports of ranges that may overlap, none of them twice."""
+    done: dict[str, int] = {}
+    for protocol, low, high in sorted(ranges):
+        for number in range(max(low, done.get(protocol, 0)), high + 1):
+            yield f"{number}/{protocol}"
+        done[protocol] = max(high + 1, done.get(protocol, 0))
 
 
 def filled(text: str, variables: Mapping[str, str]) -> str:
@@ -91,7 +103,8 @@ def filled(text: str, variables: Mapping[str, str]) -> str:
     return _VARIABLE.sub(put, text)
 
 
-def _host_ports(port: Any, variables: Mapping[str, str]) -> Iterator[str]:
+def _host_range(port: Any, variables: Mapping[str, str]) -> Iterator[tuple[str, int, int]]:
+    """Yield the protocol, the first and the last port of the node, if they are known."""
     if isinstance(port, dict):
         published = filled(str(port.get("published") or ""), variables)
         protocol = str(port.get("protocol") or "tcp")
@@ -99,12 +112,11 @@ def _host_ports(port: Any, variables: Mapping[str, str]) -> Iterator[str]:
         found = _PORT.fullmatch(filled(str(port), variables))
         published = found["host"] if found else ""
         protocol = (found["protocol"] if found else None) or "tcp"
-    first, _, last = published.partition("-")
-    if not first.isdigit() or not (last or first).isdigit():
-        return
-    low, high = int(first), int(last or first)
-    for number in range(low, min(high, low + _MOST_PORTS) + 1):
-        yield f"{number}/{protocol}"
+    numbers = _NUMBERS.fullmatch(published)
+    if numbers is not None and protocol in _PROTOCOLS:
+        low = int(numbers[1])
+        high = int(numbers[2] or low)
+        yield protocol, low, min(high, low + _MOST_PORTS, _LAST_PORT)
 
 
 def _pairs(node: Any) -> list[tuple[str, Any]]:

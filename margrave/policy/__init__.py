@@ -1,11 +1,11 @@
 """Package policy: the table of allowed keys, its check, and the reader of authored files.
 
 The table and the check (`compose_rows`, `compose_table`, `compose_values`, `compose_judges`,
-`compose_check`) and the rules for paths of other files (`compose_paths`) are pure, need the
-standard library of Python 3.9 alone and are copied to the collection by `python docs/generate.py`:
-nodes apply the same code to the model that Compose resolved. Everything else here reads the files
-that an author wrote and may use `margrave`. Nothing here reads a disk, runs a program or talks to a
-network, but for `reference`.
+`compose_bounds`, `compose_check`) and the rules for paths of other files (`compose_paths`) are
+pure, need the standard library of Python 3.9 alone and are copied to the collection by
+`python docs/generate.py`: nodes apply the same code to the model that Compose resolved. Everything
+else here reads the files that an author wrote and may use `margrave`. Nothing here reads a disk,
+runs a program or talks to a network, but for `reference`.
 """
 
 from __future__ import annotations

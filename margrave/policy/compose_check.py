@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import re
 
+from margrave.policy.compose_bounds import (
+    is_too_large,
+    too_many,
+)
 from margrave.policy.compose_judges import (
     Judges,
 )
@@ -14,6 +18,7 @@ from margrave.policy.compose_table import (
     TABLE,
 )
 from margrave.policy.compose_values import (
+    LONGEST,
     Finding,
     Policy,
     text,
@@ -39,6 +44,12 @@ def findings(
 
     `package_roots` are the folders of the package's own files, `policy` is the site's mapping.
     """
+    if is_too_large(model):
+        # Reading on would take whoever checks it longer than the application is worth.
+        return [Finding("services", "hold more than a node reads of an application", None)]
+    refused = list(too_many(model))
+    if refused:
+        return refused
     answers = Policy(policy)
     walk = _Walk(Judges(model, project, package_roots, answers), answers)
     return list(walk.mapping(_INDEX, model, ""))
@@ -144,4 +155,6 @@ def _fits(row: Row, value: Any) -> bool:
     """Return whether a value is what a row allows under any policy."""
     if row.kind == "closed":
         return value is False or value in ("", [], {})
-    return not isinstance(value, (dict, list)) and bool(re.fullmatch(row.allows, text(value)))
+    if isinstance(value, (dict, list)) or len(text(value)) > LONGEST:
+        return False
+    return bool(re.fullmatch(row.allows, text(value)))

@@ -6,6 +6,7 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from margrave.policy.compose_bounds import PORTS
 from margrave.policy.compose_values import is_off, text
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ PROPAGATIONS: Final = ("rprivate", "private", "rshared", "shared", "rslave", "sl
 _KEY_VALUE_LISTS: Final = ("annotations", "labels", "sysctls")
 _UNIQUE_BY_TARGET: Final = ("configs", "devices", "secrets", "volumes")
 _REPLACED: Final = ("command", "entrypoint", "test")
+_PORT_RANGE: Final = re.compile(r"(?:^|:)([0-9]{1,5})-([0-9]{1,5})(?:/[a-z]+)?$")
 _WINDOWS_DRIVE: Final = re.compile("[A-Za-z]:")
 
 
@@ -37,7 +39,7 @@ def service(value: Any, locate: Locate) -> Any:
     for key, form in (("volumes", _mount), ("devices", _device), ("configs", _source)):
         long[key] = _each(long.get(key), form)
     long["secrets"] = _each(long.get("secrets"), _source)
-    long["ports"] = _each(long.get("ports"), _port)
+    long["ports"] = _ports(long.get("ports"))
     for mount in long["volumes"] or () if isinstance(long["volumes"], list) else ():
         if isinstance(mount, dict) and mount.get("type") == "bind" and mount.get("source"):
             mount["source"] = locate(text(mount["source"]))
@@ -116,8 +118,20 @@ def _source(name: str) -> dict[str, Any]:
     return {"source": name}
 
 
-def _port(short: str) -> dict[str, Any]:
-    return {"published": short}  # every port is allowed, so its parts do not matter
+def _ports(items: Any) -> Any:
+    """Return ports with as many items as their ranges have, as far as the number matters."""
+    if not isinstance(items, list):
+        return items
+    long: list[Any] = []
+    for item in items:
+        if isinstance(item, dict):
+            long.append(item)
+            continue
+        # Every port is allowed, so that only their number matters.
+        span = _PORT_RANGE.search(text(item))
+        count = int(span[2]) - int(span[1]) + 1 if span else 1
+        long += [{"published": text(item)}] * max(1, min(count, PORTS + 1 - len(long)))
+    return long
 
 
 def _device(short: str) -> Any:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from margrave.errors import DocumentError
 from margrave.policy import compose_normalize as normalize
+from margrave.policy.compose_bounds import PARTS
 from margrave.policy.compose_paths import DEPTH, FILE, MOST_FILES, flat, many
 from margrave.policy.compose_values import Finding
 from margrave.policy.variables import UnreadableTemplate, filled, from_env_file
-from margrave.yaml_text import parse
+from margrave.yaml_text import COUNT_LIMIT, parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +21,16 @@ if TYPE_CHECKING:
 PROJECT: Final = "project"
 # The package's folder in resolved paths: no author can write it.
 ROOT: Final = f"/package-{secrets.token_hex(8)}"
+# Characters of all that is read and filled in; each use of a file or of a shared value counts.
+READ_LIMIT: Final = 2 * 1024 * 1024
+# Reading a line of variables takes longer than reading YAML, and each file takes some time.
+_WEIGHT_OF_VARIABLES: Final = 16
+_WEIGHT_OF_FILE: Final = 256
 RESOURCES: Final = ("networks", "volumes", "configs", "secrets")
+
+
+class _TooMuch(Exception):
+    """More to read than a controller should read of one component."""
 
 
 @dataclass
@@ -30,13 +40,28 @@ class Source:
     files: Mapping[str, str]
     findings: list[Finding] = field(default_factory=list)
     _read: int = 0
+    _characters: int = READ_LIMIT
+    _values: int = COUNT_LIMIT
+    # Files that services extend, by name, folder and the identity of their variables.
+    _extended: dict[tuple[str, str, int], tuple[Any, dict[str, Any]]] = field(default_factory=dict)
 
     def model(self, variables: Mapping[str, str]) -> dict[str, Any]:
         """Return the resolved model; what cannot be resolved is a finding."""
         known = {**variables, "COMPOSE_PROJECT_NAME": PROJECT}
-        known = {**self._env_file(".env", known), **known}
-        model = self._file(FILE, "", known, ())
+        try:
+            known = {**self._env_file(".env", known), **known}
+            model = self._file(FILE, "", known, ())
+        except _TooMuch as error:
+            self.findings.append(Finding(FILE, str(error), None))
+            model = {}
         return {**model, "name": PROJECT}
+
+    def _charge(self, characters: int, values: int = 0) -> None:
+        """Count what is read; what grows by repetition ends here."""
+        self._characters -= characters
+        self._values -= values
+        if self._characters < 0 or self._values < 0:
+            raise _TooMuch("has, with the files that it names, more than can be checked")
 
     def _file(
         self, name: str, folder: str, variables: Mapping[str, str], above: tuple[str, ...]
@@ -45,6 +70,8 @@ class Source:
         model = self._part(name, folder, variables)
         services = model.get("services")
         if isinstance(services, dict):
+            if len(services) > PARTS["services"]:
+                raise _TooMuch(f"has more than {PARTS['services']} services")
             chain = _Extending(self, name, folder, variables, services)
             model["services"] = {key: chain.extended(key, ()) for key in services}
         for entry in many(model.pop("include", None)):
@@ -76,6 +103,16 @@ class Source:
                 }
         return model
 
+    def _part_to_extend(
+        self, name: str, folder: str, variables: Mapping[str, str]
+    ) -> dict[str, Any]:
+        """Return a file alone, read once for all services of a file that extend it."""
+        key = (name, folder, id(variables))
+        if key not in self._extended:
+            # The variables are kept, so that no others get their identity.
+            self._extended[key] = variables, self._part(name, folder, variables)
+        return self._extended[key][1]
+
     def _value(self, name: str) -> Any:
         self._read += 1
         if self._read > MOST_FILES:
@@ -85,6 +122,7 @@ class Source:
         if name not in self.files:
             self.findings.append(Finding(name, "is not in the package", None))
             return None
+        self._charge(len(self.files[name]))
         try:
             value = parse(self.files[name], name).value
         except DocumentError as error:
@@ -96,6 +134,7 @@ class Source:
 
     def _filled(self, value: Any, variables: Mapping[str, str], where: str) -> Any:
         """Return a value with variables filled in and `<<` merged."""
+        self._charge(len(value) if isinstance(value, str) else 1, 1)
         if isinstance(value, dict):
             return {
                 key: self._filled(part, variables, f"{where}.{key}")
@@ -109,7 +148,9 @@ class Source:
         if not isinstance(value, str) or "$" not in value:
             return value
         try:
-            return filled(value, variables)
+            text = filled(value, variables)
+            self._charge(len(text))
+            return text
         except UnreadableTemplate as error:
             self.findings.append(Finding(where, str(error), None))
             return None
@@ -153,8 +194,10 @@ class Source:
             model[kind][key] = part
 
     def _env_file(self, path: str, variables: Mapping[str, str]) -> dict[str, str]:
+        self._charge(_WEIGHT_OF_FILE)
         if path not in self.files:
             return {}
+        self._charge(_WEIGHT_OF_VARIABLES * len(self.files[path]))
         try:
             return from_env_file(self.files[path], variables)
         except UnreadableTemplate as error:
@@ -196,7 +239,7 @@ class _Extending:
         chain = self
         if file != self.file:
             base = posixpath.dirname(file)
-            services = self.source._part(file, base, self.variables).get("services")
+            services = self.source._part_to_extend(file, base, self.variables).get("services")
             known = services if isinstance(services, dict) else {}
             chain = _Extending(self.source, file, base, self.variables, known)
         mark = f"{self.file}: services.{name}.extends"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 # opens   the key of the site's policy that would allow it, or None where nothing does
 Finding = namedtuple("Finding", ("path", "reason", "opens"))
 
+LONGEST = 4096  # characters of a path or of another value that is judged: what a kernel takes
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
@@ -45,6 +46,8 @@ def capability(name: str) -> str:
 
 def is_plain_path(path: str) -> bool:
     """Return whether a path is absolute and normalised: no `..`, `.`, `//`, control character."""
+    if len(path) > LONGEST:
+        return False
     normal = posixpath.normpath(path)
     return (
         path.startswith("/")

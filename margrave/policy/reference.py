@@ -19,6 +19,7 @@ COPIED: Final = {
     "compose_rows": "module_utils",
     "compose_table": "module_utils",
     "compose_values": "module_utils",
+    "compose_bounds": "module_utils",
     "compose_judges": "module_utils",
     "compose_check": "module_utils",
     "compose_paths": "plugin_utils",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import ChainMap
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -11,7 +12,10 @@ if TYPE_CHECKING:
 _NAME: Final = re.compile("[A-Za-z_][A-Za-z0-9_]*")
 _OPERATORS: Final = (":-", ":?", ":+", "-", "?", "+")
 _LINE: Final = re.compile(r"\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_.]*)\s*[=:]\s*(.*)")
-_DEPTH: Final = 16  # defaults within defaults: nobody's intent
+_DEPTH: Final = 3  # defaults within defaults: nobody's intent
+_LONGEST: Final = 256 * 1024  # characters of a text or of an env file, once it is filled in
+_BRACES: Final = 1000  # of both kinds within one variable
+_BRACE: Final = re.compile("[{}]")
 
 
 class UnreadableTemplate(ValueError):
@@ -23,11 +27,14 @@ def filled(text: str, variables: Mapping[str, str], depth: int = 0) -> str:
     if depth > _DEPTH:
         raise UnreadableTemplate("variables are nested too deeply")
     parts: list[str] = []
-    place = 0
+    place = length = 0
     while (dollar := text.find("$", place)) >= 0:
         parts.append(text[place:dollar])
         value, place = _variable(text, dollar + 1, variables, depth)
         parts.append(value)
+        length += len(value)
+        if length > _LONGEST:
+            raise UnreadableTemplate("variables make it too long")
     return "".join([*parts, text[place:]])
 
 
@@ -56,13 +63,12 @@ def _variable(text: str, place: int, variables: Mapping[str, str], depth: int) -
 def _closing(text: str, place: int) -> int:
     """Return the place of the brace that closes the one at a place."""
     open_braces = 0
-    for end in range(place, len(text)):
-        if text[end] == "{":
-            open_braces += 1
-        elif text[end] == "}":
-            open_braces -= 1
-            if not open_braces:
-                return end
+    for count, brace in enumerate(_BRACE.finditer(text, place)):
+        if count > _BRACES:
+            raise UnreadableTemplate(f"{text[place - 1 : place + 20]} has too many braces")
+        open_braces += 1 if brace[0] == "{" else -1
+        if not open_braces:
+            return brace.start()
     last = text.rfind("}", place)  # Compose takes the rest where braces do not match
     if last < 0:
         raise UnreadableTemplate(f"{text[place - 1 : place + 20]} has no closing brace")
@@ -72,6 +78,8 @@ def _closing(text: str, place: int) -> int:
 def from_env_file(text: str, known: Mapping[str, str]) -> dict[str, str]:
     """Return the variables of an env file, in whose values those known before are filled in."""
     found: dict[str, str] = {}
+    all_known = ChainMap(dict(known), found)
+    length = 0
     for line in text.splitlines():
         match = _LINE.fullmatch(line)
         if match is None:
@@ -79,8 +87,11 @@ def from_env_file(text: str, known: Mapping[str, str]) -> dict[str, str]:
         name, value = match[1], match[2].strip()
         if value[:1] in ("'", '"'):
             quoted = value[1:].partition(value[0])[0]
-            value = quoted if value[0] == "'" else filled(quoted, {**found, **known})
+            value = quoted if value[0] == "'" else filled(quoted, all_known)
         else:
-            value = filled(re.sub(r"\s+#.*", "", value), {**found, **known})
+            value = filled(re.sub(r"(?<!\s)\s+#.*", "", value), all_known)
+        length += len(value)
+        if length > _LONGEST:
+            raise UnreadableTemplate("variables make it too long")
         found[name] = value
     return found

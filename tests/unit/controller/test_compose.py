@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import time
+
 import pytest
 
 from controller import compose
@@ -58,3 +61,24 @@ def test_host_ports(variables: dict[str, str], first: str) -> None:
 def test_interpolation(text: str, filled: str) -> None:
     """Variables are put in as Compose does."""
     assert compose.filled(text, {"A": "a", "B": ""}) == filled
+
+
+def test_ranges_of_ports_are_counted_once() -> None:
+    """Ranges that overlap, and numbers that are no ports, are read in no time."""
+    ports = [f"{low}-65535:{low}-65535" for low in range(61_500, 65_500)]
+    text = json.dumps({"services": {"web": {"image": "x", "ports": [*ports, "9" * 5_000 + ":1"]}}})
+    begin = time.process_time()
+
+    found = compose.host_ports(text, {})
+
+    assert found == {f"{number}/tcp" for number in range(61_500, 65_536)}
+    assert time.process_time() - begin < 0.5
+
+
+@pytest.mark.parametrize("published", ["9" * 5_000, "\u00b2", "1-" + "9" * 5_000])
+def test_a_number_that_is_no_port_is_no_port(published: str) -> None:
+    """What Python does not read as a number is left out."""
+    port = {"target": 1, "published": published}
+    text = json.dumps({"services": {"web": {"image": "x", "ports": [port]}}})
+
+    assert compose.host_ports(text, {}) == set()

@@ -10,6 +10,10 @@ from __future__ import annotations
 
 import re
 
+from ansible_collections.margrave.edge.plugins.module_utils._compose_bounds import (
+    is_too_large,
+    too_many,
+)
 from ansible_collections.margrave.edge.plugins.module_utils._compose_judges import (
     Judges,
 )
@@ -20,6 +24,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._compose_table impor
     TABLE,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._compose_values import (
+    LONGEST,
     Finding,
     Policy,
     text,
@@ -45,6 +50,12 @@ def findings(
 
     `package_roots` are the folders of the package's own files, `policy` is the site's mapping.
     """
+    if is_too_large(model):
+        # Reading on would take whoever checks it longer than the application is worth.
+        return [Finding("services", "hold more than a node reads of an application", None)]
+    refused = list(too_many(model))
+    if refused:
+        return refused
     answers = Policy(policy)
     walk = _Walk(Judges(model, project, package_roots, answers), answers)
     return list(walk.mapping(_INDEX, model, ""))
@@ -150,4 +161,6 @@ def _fits(row: Row, value: Any) -> bool:
     """Return whether a value is what a row allows under any policy."""
     if row.kind == "closed":
         return value is False or value in ("", [], {})
-    return not isinstance(value, (dict, list)) and bool(re.fullmatch(row.allows, text(value)))
+    if isinstance(value, (dict, list)) or len(text(value)) > LONGEST:
+        return False
+    return bool(re.fullmatch(row.allows, text(value)))

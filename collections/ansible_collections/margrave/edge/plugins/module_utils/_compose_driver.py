@@ -25,6 +25,7 @@ from ansible_collections.margrave.edge.plugins.module_utils import (
     _probes,
     _release,
     _run_model,
+    _subnets,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._archive import unpack
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call
@@ -172,6 +173,13 @@ class ComposeDriver:
         model = self.compose.resolve(project, content, variables)
         _policy.check(one.name, model, content, dict(self.call.request.policy))
         _host_paths.check(model, dict(self.call.request.policy), folder.path)
+        _subnets.check(
+            one.name,
+            model,
+            dict(self.call.request.policy),
+            lambda: self.engine.networks([self.label]),
+            _subnets.node_routes,
+        )
         _probes.check(one.name, _model.services(model))
         if not self.call.request.adopt:
             self._foreign.refuse(one.name, model)

@@ -13,13 +13,16 @@ from __future__ import annotations
 
 import posixpath
 import re
+from functools import cached_property
 
 from ansible_collections.margrave.edge.plugins.module_utils._compose_rows import (
     BIND_OPTIONS,
     BRIDGE_OPTIONS,
     COMMON_CAPABILITIES,
     DEVICE_NAME,
+    DURATION_UNITS,
     IMAGE,
+    LONGEST_GRACE,
     MEMORY_OPTIONS,
     NAME,
     OWN_NETWORKS,
@@ -29,6 +32,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._compose_rows import
     SYSCTLS,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._compose_values import (
+    LONGEST,
     Finding,
     Policy,
     capability,
@@ -102,6 +106,13 @@ class Judges:
         if not is_allowed and not self.policy.opens("privileged"):
             yield Finding(path, f"{value} is not in capabilities", row.opens)
 
+    def grace(self, value: Any, path: str, _row: Row) -> Iterator[Finding]:
+        """Judge how long a service may take to stop."""
+        parts = re.findall("([0-9]{1,15}(?:\\.[0-9]{1,9})?)([a-zµ]+)", text(value)[:LONGEST])
+        seconds = sum(float(number) * DURATION_UNITS.get(unit, 0) for number, unit in parts)
+        if seconds > LONGEST_GRACE:
+            yield Finding(path, f"{text(value)[:40]} is more than {LONGEST_GRACE} s", None)
+
     def device_entry(self, value: Any, path: str, row: Row) -> Iterator[Finding]:
         """Judge an item of `devices`, which older versions of Compose leave as text."""
         if not isinstance(value, dict):
@@ -163,14 +174,18 @@ class Judges:
 
     def _below_writable(self, value: str, path: str, row: Row) -> Iterator[Finding]:
         """Judge a path by the folders above it: a container could put a link in its place."""
-        above = [folder for folder in self._writable() if is_below_any(value, [folder])]
-        own = [folder for folder in above if posixpath.normpath(value) == folder]
-        if above != own and not self.policy.opens(row.opens):
-            upper = next(folder for folder in above if folder not in own)
+        folder = posixpath.normpath(value)
+        above = []
+        while folder != "/":
+            folder = posixpath.dirname(folder)
+            above.append(folder)
+        upper = next((folder for folder in above if folder in self._writable), None)
+        if upper is not None and not self.policy.opens(row.opens):
             words = f"{value} lies below {upper}, where the application can write and plant links"
             yield Finding(path, words, row.opens)
 
-    def _writable(self) -> list[str]:
+    @cached_property
+    def _writable(self) -> set[str]:
         """Return the node's folders that the application mounts and can write to."""
         sources = [
             text(mount.get("source"))
@@ -182,7 +197,7 @@ class Judges:
         options = [(part or {}).get("driver_opts") for part in self.declared("volumes").values()]
         sources += [text(one.get("device")) for one in options if isinstance(one, dict)]
         absolute = [posixpath.normpath(path) for path in sources if path.startswith("/")]
-        return [path for path in absolute if not is_below_any(path, self.roots)]
+        return {path for path in absolute if not is_below_any(path, self.roots)}
 
     def host_path(self, value: Any, path: str, row: Row) -> Iterator[Finding]:
         """Judge a path to which the engine writes: never one of the package."""

@@ -24,7 +24,8 @@ FOREIGN = "belongs to another application"
 NOT_FOR_NODES = "is nothing that a node runs for an application"
 
 NAME = "[a-zA-Z0-9][a-zA-Z0-9_.-]*"
-NO_CLIMBING = r"(?!(.*/)?\.\.(/.*)?$)[^\x00-\x1f]*"
+NO_CLIMBING = r"(?!(.*/)?\.\.(/|$))[^\x00-\x1f]*"
+UP_TO_100 = "0*([0-9]{1,2}|100)"
 NUMBER = r"\+?[0-9]+(\.[0-9]+)?"
 OFF = "(?i:false|no|off|n|)"
 SIZE = r"(?i:[0-9]+(\.[0-9]+)?\s?([kmgt]i?)?b?)"
@@ -59,6 +60,8 @@ BRIDGE_OPTIONS = (
     "isolate",
     "mtu",
 )
+LONGEST_GRACE = 240  # seconds; a node waits five minutes for an application to stop
+DURATION_UNITS = {"h": 3600, "m": 60, "s": 1, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 # The kernel keeps these for each container, in its own network or IPC namespace.
 SYSCTLS = r"net\.[a-zA-Z0-9_.-]+|kernel\.(shm[a-z_]+|msg[a-z]+|sem)|fs\.mqueue\.[a-z_]+"
 

@@ -27,6 +27,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._compose_rows import
     PRIVATE_SUBNET,
     RESERVED_LABELS,
     TMPFS_OPTION,
+    UP_TO_100,
     below,
     check,
     closed,
@@ -41,6 +42,7 @@ LABEL = check("labels", None, "any label but " + ", ".join(f"`{p}…`" for p in 
 OBJECT_NAME = match(NAME, None, "is not a plain name", "letters, digits, `_`, `.`, `-`")
 DEVICE = check("device", "devices", "a path that matches a pattern of `devices`")
 FILE = check("path", "host_paths", "a file of the package, or a path below one of `host_paths`")
+REPLICAS = match(UP_TO_100, None, "is more than 100", "up to 100")
 GPUS = closed("devices", "needs * in devices")
 HOOK = {
     "command": ANY,
@@ -58,11 +60,9 @@ LOG_OPTIONS = (
     "env-regex",
     "labels",
     "labels-regex",
-    "max-buffer-size",
     "max-file",
     "max-size",
     "mode",
-    "tag",
 )
 
 SERVICE = {
@@ -72,7 +72,7 @@ SERVICE = {
         " depends_on develop dns dns_opt dns_search domainname entrypoint env_file"
         " environment expose extra_hosts hostname init label_file mac_address mem_limit"
         " mem_reservation mem_swappiness memswap_limit pids_limit platform profiles"
-        " pull_refresh_after read_only restart scale shm_size stdin_open stop_grace_period"
+        " pull_refresh_after read_only restart shm_size stdin_open"
         " stop_signal tty user working_dir",
     ),
     **free("services.*.healthcheck", "disable interval retries start_interval start_period test"),
@@ -83,7 +83,7 @@ SERVICE = {
         "aliases gw_priority interface_name ipv4_address ipv6_address link_local_ips mac_address"
         " priority",
     ),
-    **free("services.*.deploy", "endpoint_mode mode placement replicas restart_policy"),
+    **free("services.*.deploy", "endpoint_mode mode placement restart_policy"),
     **free("services.*.deploy", "rollback_config update_config"),
     **free("services.*.deploy.resources.limits", "cpus memory pids"),
     **free("services.*.deploy.resources.reservations", "cpus generic_resources memory pids"),
@@ -106,6 +106,7 @@ SERVICE = {
     "services.*.cpu_rt_runtime": closed("privileged"),
     "services.*.credential_spec": closed(None, NOT_FOR_NODES),
     "services.*.deploy.labels": LABEL,
+    "services.*.deploy.replicas": REPLICAS,
     "services.*.deploy.resources.reservations.devices": GPUS,
     "services.*.device_cgroup_rules": GPUS,
     "services.*.devices[]": check("device_entry", "devices", DEVICE.about),
@@ -132,6 +133,16 @@ SERVICE = {
         "services.*.logging.options",
         {option: match("[^\\x00-\\x1f]*", None, "is no line", "text") for option in LOG_OPTIONS},
     ),
+    # The engine keeps this in its own memory, and runs the template with functions that fill it.
+    "services.*.logging.options.max-buffer-size": match(
+        r"(?i:[0-9]{1,5}k?b?|[0-9]{1,2}mb?)", "privileged", "is more than 99m", "up to `99m`"
+    ),
+    "services.*.logging.options.tag": match(
+        r"([^{\x00-\x1f]|\{\{ ?\.[a-zA-Z]+ ?\}\})*",
+        "privileged",
+        "has more than text and fields of the container, and privileged is denied",
+        "text with fields like `{{.Name}}`",
+    ),
     "services.*.logging.options.path": check(
         "host_path", "host_paths", "a path below one of `host_paths`"
     ),
@@ -153,12 +164,15 @@ SERVICE = {
         "anything but `build`",
     ),
     "services.*.runtime": closed("privileged"),
+    "services.*.scale": REPLICAS,
     "services.*.security_opt[]": match(
-        r"(no-new-privileges|mask)([:=].*)?|seccomp[:=](builtin|default)",
+        # Of `seccomp=builtin`, too, some versions of Compose read a file of the package.
+        r"(no-new-privileges|mask)([:=].*)?",
         "privileged",
         AS_PRIVILEGED,
-        "`no-new-privileges`, `mask=…`, `seccomp=builtin`, `seccomp=default`",
+        "`no-new-privileges`, `mask=…`",
     ),
+    "services.*.stop_grace_period": check("grace", None, "up to 4 minutes"),
     "services.*.storage_opt.size": ANY,
     "services.*.sysctls.*": check(
         "sysctl", "privileged", "`net.…`, and what belongs to a container's own IPC namespace"
