@@ -20,6 +20,7 @@ class LastSigns:
         self._clock = clock
         self._monotonic = monotonic_of(clock)
         self._seen: dict[str, float] = {}
+        self._stored: dict[str, datetime] = {}
 
     def note(self, node: str) -> None:
         """The node has answered."""
@@ -28,12 +29,18 @@ class LastSigns:
     def age(self, node: str, stored: datetime | None) -> timedelta | None:
         """Return how long ago it was; None for a node that was never seen.
 
-        `stored` is the time that an earlier process has noted. It is all that is known until the
-        first answer to this one.
+        `stored` is the time that an earlier process, or the adding of the node, has noted. It is
+        read by the wall clock once: from then on the node's age grows whatever that clock does.
         """
+        if stored is not None and self._stored.get(node) != stored:
+            self._stored[node] = stored
+            age = age_of(stored, self._clock())
+            if age < timedelta.max:
+                moment = self._monotonic() - age.total_seconds()
+                self._seen[node] = max(moment, self._seen.get(node, moment))
         if node in self._seen:
             return timedelta(seconds=self._monotonic() - self._seen[node])
-        return None if stored is None else age_of(stored, self._clock())
+        return None if stored is None else timedelta.max
 
 
 def age_of(stored: datetime, now: datetime) -> timedelta:
