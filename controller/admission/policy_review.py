@@ -112,7 +112,7 @@ class PolicyReview:
                 profile=document.profile_type,
                 component=component,
                 path=finding.path,
-                reason=finding.reason,
+                reason=finding.reason if finding in refused else "the site's policy opens it",
                 opens=finding.opens,
                 allowed=finding not in refused,
             )
