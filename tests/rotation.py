@@ -55,7 +55,9 @@ class Rotation:
         items[:] = [item for name in order for item in rotated(files[name], self._day)]
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
+    def pytest_runtest_protocol(
+        self, item: pytest.Item, nextitem: pytest.Item | None
+    ) -> bool | None:
         """Run the test, or pass it over when its file or the whole run had its time."""
         now, name = time.monotonic(), _file_of(item)
         if self._begin is None:
@@ -65,6 +67,8 @@ class Rotation:
             if now - begin < self._seconds_per_file:
                 return None
         self.without_turn[name] += 1
+        # The test before kept the fixtures that it shares with this one.
+        item.session._setupstate.teardown_exact(nextitem)
         return True
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:

@@ -35,14 +35,15 @@ def test_every_place_begins_a_run_before_long(count: int) -> None:
 
 def item(nodeid: str) -> Any:
     """A collected test, as far as the order needs it."""
-    return SimpleNamespace(nodeid=nodeid)
+    state = SimpleNamespace(teardown_exact=lambda _next: None)
+    return SimpleNamespace(nodeid=nodeid, session=SimpleNamespace(_setupstate=state))
 
 
 def test_tests_run_while_there_is_time() -> None:
     """Until the time is spent, nothing is passed over."""
     rotation = Rotation(DAY, seconds=600, seconds_per_file=600)
 
-    assert rotation.pytest_runtest_protocol(item("test_a.py::test_one")) is None
+    assert rotation.pytest_runtest_protocol(item("test_a.py::test_one"), None) is None
     assert rotation.without_turn == {}
 
 
@@ -50,7 +51,7 @@ def test_a_test_is_passed_over_when_the_time_is_spent() -> None:
     """The run stays green, and the report names the file that had no turn."""
     rotation = Rotation(DAY, seconds=0, seconds_per_file=600)
 
-    assert rotation.pytest_runtest_protocol(item("test_a.py::test_one")) is True
+    assert rotation.pytest_runtest_protocol(item("test_a.py::test_one"), None) is True
     assert rotation.without_turn == {"test_a.py": 1}
 
 
@@ -58,7 +59,7 @@ def test_a_long_file_leaves_time_for_the_next() -> None:
     """A file's own part of the time can be spent while the run goes on."""
     rotation = Rotation(DAY, seconds=600, seconds_per_file=0)
 
-    assert rotation.pytest_runtest_protocol(item("test_a.py::test_one")) is True
+    assert rotation.pytest_runtest_protocol(item("test_a.py::test_one"), None) is True
 
 
 def test_files_stay_together_in_the_days_order() -> None:
