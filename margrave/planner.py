@@ -146,6 +146,7 @@ def _removal(
         one.release,
         attempt=one.attempt + 1 if again else 1,
         overtakes=overtakes,
+        keeps_data=one.keeps_data,
     )
     cause = Cause.RETRY if step.attempt > 1 else Cause.NEW
     # Without its document nobody knows its windows: then those of the site hold alone.

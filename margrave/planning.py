@@ -97,6 +97,7 @@ class Step:
     new_placement: bool = False  # a placement (or its next incarnation) begins at PENDING
     heal: bool = False
     overtakes: bool = False  # it ends the call that is at work there, at its next safe point
+    keeps_data: bool = False  # of a delete: named volumes are, or may be, what it finds
     outcome: Outcome | None = None
     waiting: Waiting | None = None
 

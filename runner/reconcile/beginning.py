@@ -64,6 +64,8 @@ def noted(step: Step, operation: Operation, placement: Placement, now: datetime)
         # keeps it too, so that what was tried here and gone back is not tried again after it.
         # What went wrong before is told by the attempt that it ended, not by the one that begins.
         changes |= {"tried_release": operation.release, "cancelled": False, "error": None}
+    if step.kind is Kind.DELETE:
+        changes["keeps_data"] = step.keeps_data
     if step.heal:
         recent = view.recent_heals(placement.heals, now)
         changes["heals"] = [*recent, now.isoformat()]

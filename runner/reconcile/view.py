@@ -13,7 +13,7 @@ from margrave import placement as margrave_placement
 from margrave.documents.deployment import Deployment
 from margrave.documents.site import SiteDocument
 from margrave.error_classes import ErrorClass
-from margrave.lifecycle import State
+from margrave.lifecycle import WORKING, State
 from margrave.planning import SiteView, Standing, Wanted
 from runner.ports import Node
 from runner.reconcile import arguments
@@ -127,10 +127,12 @@ def standing(one: Placement, at_work: Operation | None, now: datetime) -> Standi
 def may_keep_data(one: Placement, noted: int | None, changed: int) -> bool:
     """Whether named volumes of it are on the node, or may be: only a look at what stands there
     tells, and so does its delete. Until then it is not moved away from what it may have written.
+
+    A look says nothing of a placement that is at work; a delete begins with what was known.
     """
-    if one.keeps_data or one.state in (State.PENDING, State.DELETED):
+    if one.keeps_data or one.state in (State.PENDING, State.DELETING, State.DELETED):
         return one.keeps_data
-    return noted is None or noted < changed
+    return one.state in WORKING or noted is None or noted < changed
 
 
 def leads_to(one: Placement, at_work: Operation | None) -> str | None:

@@ -28,6 +28,7 @@ class FakeNode:
     epoch: int = 0
     away: bool = False
     switches: int = 0  # how often something was really changed
+    wrote: set[str] = field(default_factory=set)  # deployments that have run on it
 
 
 class FakeExecutor:
@@ -143,7 +144,7 @@ class FakeExecutor:
                 return {"state": "FAILED", "error": self.error_of_delete}
             node.running.pop(deployment, None)
             node.switches += 1
-            kept = ["data"] if deployment in self.volumes else []
+            kept = ["data"] if deployment in self.volumes & node.wrote else []
             return {"state": "DELETED", "deleted": True, "exit_code": 0, "volumes_kept": kept}
         if call.kind is Kind.ROLLBACK:
             runs = node.running[deployment]
@@ -161,6 +162,7 @@ class FakeExecutor:
             told = _failed("health", "unhealthy", "it never became healthy")
             return told | (runs or _NOTHING) | {"rolled_back": bool(runs)}
         node.running[deployment] = wanted
+        node.wrote.add(deployment)
         node.drift.pop(deployment, None)
         return {"state": "INSTALLED", "health": "healthy", "error": None, **wanted}
 

@@ -258,6 +258,20 @@ def test_when_all_is_well_again_the_wanted_runs_where_it_should(
     gets_well(Site(life, ways), rounds)
 
 
+def test_a_look_during_an_install_does_not_take_its_data_for_none(life: Life) -> None:
+    """The node was looked at while it installed; drained then, it keeps what it may have written,
+    also while the delete that takes the install's place is on its way."""
+    site = Site(life, Ways(1, data=True, move="deny", batch=1, then="rollback", requires=False))
+    slow = CALM._replace(slow=1, seconds=30)
+    installing = slow._replace(versions={DATABASE: VERSIONS[0]})
+    drained = slow._replace(drained=frozenset({"n1"}))
+    begun = [site.turn(round_) for round_ in (installing, drained, slow, CALM)]
+    assert [(one.node, one.kind) for turn in begun for one in turn] == [
+        ("n1", Kind.INSTALL),
+        ("n1", Kind.DELETE),
+    ]
+
+
 @pytest.mark.full
 @few(40)
 @given(ways=_ways, rounds=_rounds)

@@ -100,6 +100,8 @@ def rights(lab: Lab) -> str:
 def test_a_node_comes_in_and_goes(lab, executor, registry, tmp_path) -> None:
     """A root key once; then our own user, pinned key, capabilities; nothing of it at the end."""
     onboard = Onboard(registry, executor, tmp_path / "ssh", utc_now)
+    # Tests of other files may have added the node, and left it as it was.
+    lab.ssh(NODE, "rm -f /etc/sudoers.d/margrave ~margrave/.ssh/authorized_keys", check=False)
     before = rights(lab)
     added = onboard.add(request(lab, host_key=lab.host_key(NODE)))
     assert added.host_key == lab.host_key(NODE) == onboard.probe(lab.node(NODE).address, 22)
