@@ -148,6 +148,24 @@ def test_always_pulls_for_a_release_that_runs(tmp_path: Path) -> None:
     assert (_image(release)["id"], _image(release)["pin"]) == ("new", "sha256:new")
 
 
+@pytest.mark.parametrize("policy", ["always", "daily"])
+def test_a_prefetched_image_is_not_pulled_again(tmp_path: Path, policy: str) -> None:
+    """The first install of a prefetched release runs the image of the prefetch."""
+    engine = Engine("podman", {TAG: "old"}, {TAG: "new"})
+    ahead = _release(TAG, policy, id="old", pin="sha256:old", digest=DIGEST, pulled=1)
+    release, call = _release(TAG, policy), _call(tmp_path)
+
+    prepared = _images.inherit(release, ahead)
+
+    assert prepared == {TAG}
+    assert not _images.fetch(call, engine, release, None, prepared)  # type: ignore[arg-type]
+    assert (_image(release)["id"], _image(release)["pin"], engine.pulled) == (
+        "old",
+        "sha256:old",
+        [],
+    )
+
+
 @pytest.mark.parametrize("error", [RegistryError("x", "away"), ImageError("x", "not there")])
 def test_an_image_that_is_here_does_where_the_registry_fails(
     tmp_path: Path, error: EdgeError

@@ -222,12 +222,14 @@ class ComposeDriver:
     def fetch(self, release: Release) -> bool:
         """Pull the images that are not here or have to be newer, and write what Compose runs."""
         folder = self.call.folder
+        inherited: set[str] = set()
         if self._models and folder.linked("next") == release.release:
-            prepared = _release.load(folder, release.release)
-            if prepared is not None and prepared.inputs == release.inputs:
-                _images.inherit(release, prepared)
+            ahead = _release.load(folder, release.release)
+            if ahead is not None and ahead.inputs == release.inputs:
+                inherited = _images.inherit(release, ahead)
+        prepared = set() if self.call.kind == "prefetch" else inherited
         current = _release.load(folder, folder.linked("current"))
-        fetched = _images.fetch(self.call, self.engine, release, current)
+        fetched = _images.fetch(self.call, self.engine, release, current, prepared)
         self._keep_models(release, current)
         return fetched
 

@@ -10,7 +10,7 @@ A release records the image behind each reference, because a tag can move.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 
 from ansible_collections.margrave.edge.plugins.module_utils import (
     _pull_policy,
@@ -55,17 +55,29 @@ def differ(release: Release, other: Release) -> bool:
     return mine != others
 
 
-def inherit(release: Release, prepared: Release) -> None:
-    """Copy the images that a prefetch of the same release has recorded."""
-    noted = {image["reference"]: image for image in _images(prepared)}
-    for image in _images(release):
-        known = noted.get(image["reference"], {})
+def inherit(release: Release, prepared: Release) -> set[str]:
+    """Copy the images that a prefetch of the same release has recorded; return their references."""
+    noted = {image["reference"]: image for image in _images(prepared) if image["id"]}
+    mine = [image for image in _images(release) if image["reference"] in noted]
+    for image in mine:
+        known = noted[image["reference"]]
         image.update({key: known[key] for key in NOTED if key in known})
+    return {image["reference"] for image in mine}
 
 
-def fetch(call: Call, engine: Engine, release: Release, current: Release | None = None) -> bool:
-    """Pull the images of a release and record them; return whether anything was pulled."""
-    work = _Fetching(call, engine, release)
+def fetch(
+    call: Call,
+    engine: Engine,
+    release: Release,
+    current: Release | None = None,
+    prepared: Container[str] = (),
+) -> bool:
+    """Pull the images of a release and record them; return whether anything was pulled.
+
+    `prepared` holds references that a prefetch of this release has pulled: a local image of these
+    is used whatever their pull policy is, because the registry may be out of reach by now.
+    """
+    work = _Fetching(call, engine, release, prepared)
     if work.must or work.may:
         # Stored before the first byte arrives: images pulled by a killed call are ours, too.
         if not release.proven:
@@ -102,8 +114,11 @@ def _pin(engine: Engine, image: dict, before: dict) -> None:
 class _Fetching:
     """Pull plan of one call for the images of a release."""
 
-    def __init__(self, call: Call, engine: Engine, release: Release) -> None:
+    def __init__(
+        self, call: Call, engine: Engine, release: Release, prepared: Container[str]
+    ) -> None:
         self.engine = engine
+        self.prepared = prepared
         self.now = time.time()
         # A rollback runs the recorded images; only install and update look for newer ones.
         self.asks = call.kind != "rollback"
@@ -121,7 +136,8 @@ class _Fetching:
         here = self.here[name]
         is_new = not image["id"]
         step = _pull_policy.decide(image, here is not None, is_new, self.now)
-        if not self.asks and here is not None:
+        asks = self.asks and image["reference"] not in self.prepared
+        if not asks and here is not None:
             step = _pull_policy.KEEP
         image["ours"] = here is None or here in owned or (is_new and image["reference"] in owned)
         if step == _pull_policy.REFUSE:
