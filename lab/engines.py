@@ -47,7 +47,15 @@ ROLE = {
 
 KINDS: Mapping[Engine, Kind] = {
     Engine.PODMAN: Kind(
-        packages=("podman", "netavark", "aardvark-dns", "conmon", "crun", "docker-compose"),
+        packages=(
+            "podman",
+            "netavark",
+            "aardvark-dns",
+            "conmon",
+            "crun",
+            "catatonit",
+            "docker-compose",
+        ),
         storage="/var/lib/containers",
         base="base",
         role=ROLE,

@@ -61,9 +61,25 @@ def build(progress: Callable[[str], None] = lambda _: None) -> Path:
             draft.mkdir(parents=True)
             _kubernetes(draft)
             _etcd(draft)
-            _helm(draft)
+            shutil.copy2(helm(), draft)
             draft.rename(folder)
     return folder
+
+
+def helm() -> Path:
+    """Build Helm alone, if it is not built yet, and return the program."""
+    folder = cache_folder().parent / f"helm-{HELM}"
+    if folder.is_dir():
+        return folder / "helm"
+    with held(LOCK.with_name(".helm")):
+        if not folder.is_dir():
+            draft = folder.with_name(f"{folder.name}.new")
+            shutil.rmtree(draft, ignore_errors=True)
+            draft.mkdir(parents=True)
+            flags = ("-trimpath", "-ldflags=-s -w")
+            _go(draft, "install", *flags, f"helm.sh/helm/v3/cmd/helm@{HELM}", GOBIN=str(draft))
+            draft.rename(folder)
+    return folder / "helm"
 
 
 def install(lab: Lab, node: str, progress: Callable[[str], None] = lambda _: None) -> None:
@@ -148,11 +164,6 @@ def _etcd(target: Path) -> None:
     _go(work, "mod", "edit", "-require", f"go.etcd.io/etcd/server/v3@{ETCD}")
     _go(work, "mod", "tidy")
     _compile(work, target / "etcd")
-
-
-def _helm(target: Path) -> None:
-    flags = ("-trimpath", "-ldflags=-s -w")
-    _go(target, "install", *flags, f"helm.sh/helm/v3/cmd/helm@{HELM}", GOBIN=str(target))
 
 
 def _workshop(target: Path, name: str) -> Path:

@@ -73,9 +73,7 @@ def write_chart(folder: Path, version: str, image: str, **more: str) -> Path:
 
 def push(lab: Lab, chart: Path, beside: Path) -> None:
     """Pack a chart and push it to the lab's registry, as charts/storefront."""
-    programs = kubernetes.programs()
-    assert programs is not None
-    helm, home = str(programs / "helm"), {"HOME": str(beside), "PATH": "/usr/bin:/bin"}
+    helm, home = str(kubernetes.helm()), {"HOME": str(beside), "PATH": "/usr/bin:/bin"}
     subprocess.run([helm, "package", str(chart), "-d", str(beside)], env=home, check=True)
     packed = max(beside.glob("storefront-*.tgz"), key=lambda one: one.stat().st_mtime)
     where = f"oci://{lab.registry_address}/charts"

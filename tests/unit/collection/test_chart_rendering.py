@@ -35,9 +35,6 @@ from ansible_collections.margrave.edge.plugins.module_utils._release import Rele
 from lab import kubernetes
 from margrave import yaml_text
 
-# Helm is built with the lab's Kubernetes, once on a machine; where it is not yet, that takes long.
-pytestmark = [] if kubernetes.programs() else [pytest.mark.full]
-
 ID = "3f2a9c01-6d3e-4b2c-9d4e-0a1b2c3d4e5f"
 ADMIN = "/etc/kubernetes/admin.conf"
 WORDS = """
@@ -62,10 +59,10 @@ HIDDEN = {
 @pytest.fixture(scope="module")
 def helm() -> Iterator[str]:
     """Helm, as it is built for the lab, where every user may start it."""
-    programs = kubernetes.build()
+    program = kubernetes.helm()
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:
         Path(folder).chmod(0o755)
-        yield str(shutil.copy2(programs / "helm", folder))
+        yield str(shutil.copy2(program, folder))
 
 
 @dataclass
