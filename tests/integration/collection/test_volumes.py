@@ -79,3 +79,18 @@ def test_a_volume_without_a_name_stays_over_everything_but_its_removal(
     assert {after_mending, after_update, after_failure, after_rollback} == {born}
     assert (deleted["state"], deleted["volumes_kept"]) == ("DELETED", []), deleted["error"]
     assert volume not in shop.ssh(f"{shop.engine} volume ls -q")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("shop", ENGINES, indirect=True)
+def test_a_first_install_that_fails_leaves_no_volume_without_a_name(
+    shop: Shop, ledgers: dict[str, Path]
+) -> None:
+    """No later container would get it, and each attempt would leave another one."""
+    shop.packages = ledgers
+    before = shop.ssh(f"{shop.engine} volume ls -q")
+
+    failed = shop.one(Step("workload_install", shop.content("3", timeout=20)))
+
+    assert failed["error"]["class"] == "health", failed["error"]
+    assert shop.ssh(f"{shop.engine} volume ls -q") == before

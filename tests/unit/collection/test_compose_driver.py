@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import base64
+import types
 from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.margrave.edge.plugins.module_utils import _request
+from ansible_collections.margrave.edge.plugins.module_utils import (
+    _release,
+    _request,
+    _run_model,
+)
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call
 from ansible_collections.margrave.edge.plugins.module_utils._compose_driver import ComposeDriver
 from ansible_collections.margrave.edge.plugins.module_utils._engine import Engine
@@ -81,3 +86,23 @@ def test_a_tightened_policy_does_not_keep_a_release_from_coming_back(
             driver._check_host_paths(release, model)
     else:
         driver._check_host_paths(release, model)
+
+
+def test_a_failed_first_install_removes_its_anonymous_volumes_alone(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A volume that the model names stays, even if its name looks like an anonymous one."""
+    anonymous, named = "a" * 64, "b" * 64
+    release = Release("c" * 64, "", None, "", "", {}, [], proven=False)
+    removed: list[str] = []
+    container = types.SimpleNamespace(labels={}, nameless=(anonymous, named))
+    monkeypatch.setattr(ComposeDriver, "look", lambda _driver, closely=False: [container])
+    monkeypatch.setattr(ComposeDriver, "end", lambda _driver, _projects: None)
+    monkeypatch.setattr(Engine, "remove_volume", lambda _engine, name: removed.append(name))
+    monkeypatch.setattr(ComposeDriver, "engine", Engine("docker", "/nowhere"))
+    monkeypatch.setattr(_release, "all_of", lambda _folder: [release])
+    monkeypatch.setattr(_run_model, "volume_names", lambda _folder, _releases: {named})
+
+    ComposeDriver(call).discard({"margrave-app"})
+
+    assert removed == [anonymous]

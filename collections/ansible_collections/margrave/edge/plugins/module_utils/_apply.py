@@ -233,7 +233,7 @@ def _go_back(call: Call, seen: Observation, error: EdgeError) -> None:
     call.result.components = []
     try:
         if seen.current is None:
-            _let_nothing_run(call)
+            _let_nothing_run(call, seen)
             call.result.components = failed
         else:
             make_run(call, seen.current, call.driver.look(closely=True))
@@ -250,8 +250,12 @@ def _go_back(call: Call, seen: Observation, error: EdgeError) -> None:
         error.message += f"; going back failed too: {translated(second).message}"
 
 
-def _let_nothing_run(call: Call) -> None:
-    call.driver.end({call.project(one.name) for one in call.request.components})
+def _let_nothing_run(call: Call, seen: Observation) -> None:
+    projects = {call.project(component.name) for component in call.request.components}
+    if seen.seen:
+        call.driver.end(projects)
+    else:
+        call.driver.discard(projects)
     call.result.health = "unknown"
 
 

@@ -312,6 +312,17 @@ class ComposeDriver:
             self.compose.down(project)
         self._foreign.give_back()
 
+    def discard(self, projects: Iterable[str]) -> None:
+        """End components that this call alone has made, with their anonymous volumes.
+
+        No later container gets those, and no label leads to them.
+        """
+        anonymous = {name for one in self.look(closely=True) for name in one.nameless}
+        releases = _release.all_of(self.call.folder)
+        self.end(projects)
+        for volume in sorted(anonymous - _run_model.volume_names(self.call.folder, releases)):
+            self.engine.remove_volume(volume)
+
     def remains(self) -> Remains:
         """What carries the label, and the volumes without a name that containers have."""
         seen = self.look(closely=True)

@@ -77,6 +77,9 @@ class Driver(Protocol):
     def end(self, projects: Iterable[str]) -> None:
         """End components by their names on the node; data stays."""
 
+    def discard(self, projects: Iterable[str]) -> None:
+        """End components that this call alone has made, with data that nothing else can reach."""
+
     def remains(self) -> Remains:
         """What the deployment has on the node."""
 

@@ -247,6 +247,10 @@ class HelmDriver:
             if name in wanted:
                 _helm.uninstall(self.cluster, name, namespace)
 
+    def discard(self, projects: Iterable[str]) -> None:
+        """End components that this call alone has made; claims carry their own labels and stay."""
+        self.end(projects)
+
     def remains(self) -> Remains:
         """Helm's releases that carry the label, and the deployment's claims."""
         there = _helm.releases(self.cluster, self.label)

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 
 from ansible_collections.margrave.edge.plugins.module_utils import (
     _images,
@@ -29,6 +30,13 @@ def stored(folder: Folder, release: Release, component: str) -> dict | None:
 def store(folder: Folder, release: Release, component: str, model: dict) -> None:
     """Store the model of a component atomically."""
     write_whole(_release.model_path(folder, release.release, component), written(model))
+
+
+def volume_names(folder: Folder, releases: Iterable[Release]) -> set[str]:
+    """Return the names that the models of these releases give to volumes."""
+    models = [stored(folder, release, part.name) for release in releases for part in release.parts]
+    volumes = [model.get("volumes") or {} for model in models if model]
+    return {str(one.get("name") or "") for named in volumes for one in named.values() if one}
 
 
 def written(value: dict) -> bytes:
