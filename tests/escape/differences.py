@@ -65,7 +65,10 @@ NOISE: Mapping[str, Mapping[str, str]] = {
     },
     "objects": {},
     "volumes": {},
-    "reach": {},
+    "reach": {
+        r".*: has /usr/(bin|libexec/podman)/(tini-static|docker-init|catatonit) \([a-z]+ [a-z]+\)"
+        r" at /(sbin/docker-init|run/podman-init)": "the engines' own first process (init: true)",
+    },
     "leaks": {},
 }
 _COMPILED = {part: re.compile("|".join(known) or "$^") for part, known in NOISE.items()}

@@ -36,6 +36,8 @@ def _between(part: str, before: dict[str, Any], after: dict[str, Any]) -> list[s
         ("links", "way to 10.66.0.1"),
         ("objects", "container x"),
         ("reach", "x: has capabilities 0x1"),
+        ("reach", "x: has /usr/bin/tini-static (overlay overlay) at /bin/sh"),
+        ("reach", "x: has /usr/bin/passwd (overlay overlay) at /sbin/docker-init"),
         ("leaks", "the output of x shows it"),
         ("volumes", "/var/lib/docker/volumes/theirs/_data/x"),
     ],
