@@ -17,6 +17,8 @@ from tests.equivalence.texts import Text
 
 pytestmark = pytest.mark.lab
 
+QUICK = ("secret_file", "config_variable")
+
 
 @dataclass
 class Holders:
@@ -53,7 +55,11 @@ def _rotate(holders: Holders, text: Text) -> None:
     assert restarted == {OWNERS[text.name]}
 
 
-@pytest.mark.parametrize("text", TEXTS, ids=lambda text: text.name)
+@pytest.mark.parametrize(
+    "text",
+    [pytest.param(text, marks=() if text.name in QUICK else pytest.mark.full) for text in TEXTS],
+    ids=[text.name for text in TEXTS],
+)
 def test_a_new_value_reaches_the_service_that_has_it(holders: Holders, text: Text) -> None:
     """A secret or config of each kind is replaced in its container; the others are left alone."""
     _rotate(holders, text)

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from tests.support.private_registry import PASSWORD, USER, PrivateRegistry
-from tests.support.shop import Shop, Step
+from tests.support.shop import ENGINES, Shop, Step
 
 pytestmark = [
     pytest.mark.lab,
-    pytest.mark.parametrize("shop", ["podman", "docker"], indirect=True),
+    pytest.mark.parametrize("shop", ENGINES, indirect=True),
 ]
 
 IDLE = "registry.margrave.lab:5000/idle:1"
@@ -91,6 +91,7 @@ def test_variables_that_miss_or_go_nowhere_are_warnings(shop: Shop) -> None:
     assert output.count("[WARNING]: components.web: ") == 2
 
 
+@pytest.mark.full
 def test_an_override_file_is_refused(shop: Shop) -> None:
     """Before anything changes, in check mode too, with the cure."""
     compose = SERVICE.format(image=IDLE, more="")
@@ -120,6 +121,7 @@ def test_a_port_that_is_taken_is_readable_in_the_error(shop: Shop) -> None:
     assert "hunter2" not in json.dumps([first, second])
 
 
+@pytest.mark.full
 def test_check_mode_asks_the_registry_for_missing_images(shop: Shop) -> None:
     """An image that does not exist fails alike, and nothing is fetched by asking."""
     tagged = "registry.margrave.lab:5000/storefront-web:1.2.0"
@@ -141,6 +143,7 @@ def test_check_mode_asks_the_registry_for_missing_images(shop: Shop) -> None:
         assert "idle:nothing" in answer["error"]["message"]
 
 
+@pytest.mark.full
 def test_check_mode_uses_the_login(shop: Shop, private: PrivateRegistry) -> None:
     """A registry that asks for a password answers as it does to the pull."""
     where = private.open_to(shop)

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from lab import kubernetes
 from tests.support.engined import Charted, Engined
 from tests.support.shop import Step, assert_alike, four
 
 pytestmark = pytest.mark.lab
 
 CHECK_ACT_AGAIN = [True, True, False, False]
-# Kubernetes takes a quarter of an hour to build: where it was, its tests are quick enough.
-BUILT = [] if kubernetes.programs() else [pytest.mark.full]
-
 
 ENGINES = [
     # What it promises is shown for podman by all other tests of this folder too.
     pytest.param("podman", marks=pytest.mark.full),
     "docker",
-    pytest.param("helm", marks=BUILT),
+    pytest.param("helm", marks=pytest.mark.full),
 ]
 
 

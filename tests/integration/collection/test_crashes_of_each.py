@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from lab import kubernetes
 from tests.support.engined import Charted, Engined
 from tests.support.shop import Shop, Step
 
@@ -22,9 +21,8 @@ PHASES = {
     "rollback": STEPS,
     "delete": ("delete",),
 }
-# One of each kind of trouble: containers half made, images half fetched, Helm's own lock left.
+# One of each kind of trouble: containers half made, images half fetched.
 QUICK = {("docker", "update", "switch"), ("podman", "prefetch", "fetching")}
-QUICK |= {("helm", "update", "switch")} if kubernetes.programs() else set()
 
 
 def _cases() -> Iterator[Any]:

@@ -169,6 +169,7 @@ def test_a_planted_link_is_not_followed(shop: Shop, image: str, data: str) -> No
     assert mended["error"]["code"] == "link-in-path", mended["error"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("shop", ENGINES, indirect=True)
 def test_an_ordinary_package_runs(shop: Shop, image: str) -> None:
     """Limits, memory, own networks, secrets and a hardened service need no allowance."""
@@ -178,6 +179,7 @@ def test_an_ordinary_package_runs(shop: Shop, image: str) -> None:
     assert answer["state"] == "INSTALLED"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("shop", ENGINES, indirect=True)
 def test_stored_models_are_what_compose_makes(shop: Shop) -> None:
     """The models that unit tests judge equal those of the node's Compose."""

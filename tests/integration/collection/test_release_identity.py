@@ -70,6 +70,7 @@ def test_configs_secrets_and_files_reach_containers(workload: Workload) -> None:
     assert not any(mount["RW"] for mount in workload.inspect("web")["Mounts"])
 
 
+@pytest.mark.full
 def test_configs_and_secrets_may_come_from_variables(workload: Workload) -> None:
     """A rotated variable replaces only containers with a config or secret from it."""
     workload.write(NAMED)
@@ -106,7 +107,11 @@ def test_a_variable_may_come_from_the_packages_own_file(workload: Workload) -> N
     ("change", "service_path"),
     [
         pytest.param({"page.html": "two\n"}, ("granted", "/page", "two\n"), marks=pytest.mark.full),
-        ({"token.txt": "second\n"}, ("granted", "/run/secrets/token", "second\n")),
+        pytest.param(
+            {"token.txt": "second\n"},
+            ("granted", "/run/secrets/token", "second\n"),
+            marks=pytest.mark.full,
+        ),
         ({"settings/app.conf": "a=2\n"}, ("files", "/settings/app.conf", "a=2\n")),
     ],
     ids=["config file", "secret file", "mounted folder"],
@@ -127,6 +132,7 @@ def test_a_changed_file_replaces_the_containers_that_have_it(
     assert workload.started("plain") == plain
 
 
+@pytest.mark.full
 def test_a_rotated_variable_reaches_configs_and_secrets(workload: Workload) -> None:
     """A rotated variable in a config's content replaces only the containers with that config."""
     workload.apply(kind="install")
@@ -139,7 +145,7 @@ def test_a_rotated_variable_reaches_configs_and_secrets(workload: Workload) -> N
     assert [workload.started(name) for name in ("granted", "files", "plain")] == others
 
 
-@pytest.mark.parametrize("service", ["granted", "files"])
+@pytest.mark.parametrize("service", [pytest.param("granted", marks=pytest.mark.full), "files"])
 def test_an_unchanged_service_keeps_its_mounts_over_releases(
     workload: Workload, service: str
 ) -> None:
@@ -210,6 +216,7 @@ def test_a_missing_variable_is_refused_before_anything_changes(workload: Workloa
     assert workload.started("web") == before
 
 
+@pytest.mark.full
 def test_a_mount_source_that_is_not_in_the_package_is_refused(workload: Workload) -> None:
     """A bind mount of a file that the package lacks is refused, also in check mode."""
     workload.write({"services": {"web": idle(volumes=["./absent:/data"])}})
@@ -283,6 +290,7 @@ def _with_image(image: str, **more: Any) -> dict[str, Any]:
     return {"services": {"web": {**service, "image": image}}}
 
 
+@pytest.mark.full
 def test_a_new_release_gets_the_image_that_the_tag_means_now(
     workload: Workload, moving: str, tmp_path: Path
 ) -> None:
@@ -306,11 +314,12 @@ def test_a_new_release_gets_the_image_that_the_tag_means_now(
     assert (back["state"], third, drift) == ("INSTALLED", "one", []), back["error"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("policy", "versions"),
     [
         ("always", ["one", "two", "two"]),
-        pytest.param("missing", ["one", "one", "one"], marks=pytest.mark.full),
+        ("missing", ["one", "one", "one"]),
     ],
 )
 def test_a_pull_policy_is_honoured(
@@ -394,6 +403,7 @@ def test_a_tightened_policy_is_applied_to_what_runs(workload: Workload) -> None:
     assert workload.started("web") == before
 
 
+@pytest.mark.full
 def test_a_release_from_before_the_policy_table_is_only_warned_about(workload: Workload) -> None:
     """A release of an older version is healed with a warning; its next change is refused."""
     workload.apply(kind="install")
