@@ -20,6 +20,7 @@ NOISE: Mapping[str, Mapping[str, str]] = {
         r"/run/systemd/transient(/.*)?|/run/systemd/units(/.*)?": "health checks are timers",
         r"/run/(containers|libpod|crun|runc|netns|docker|containerd)(/.*)?": "engines' own state",
         r"/run|/tmp|/root|/root/\.ansible(/.*)?|/tmp/(ansible|\.ansible).*": "calls by Ansible",
+        r"/tmp/runc-process\d+": "a health check that runc starts",
         r"/(run/lock|tmp)/.*(netavark|podman|aardvark).*": "engines' own locks",
         r"/var/lib/cni(/.*)?|/opt/containerd(/.*)?|/var/log/(pods|containers)(/.*)?": (
             "engines' own state and logs"
