@@ -156,6 +156,12 @@ class GitCommand:
             for path, one in files.items()
         }
 
+    def folder_size(self, commit: str, folder: str, extra: Mapping[str, str] | None = None) -> int:
+        """Return how many bytes the files in a folder have at a commit."""
+        listed = self("ls-tree", "-r", "-l", "-z", "--full-tree", commit, "--", folder, extra=extra)
+        sizes = (line.partition("\t")[0].split()[3] for line in texts(listed))
+        return sum(int(size) for size in sizes if size != "-")  # a submodule has none
+
     def holds(self, *arguments: str) -> bool:
         """Whether Git says yes (status 0)."""
         try:

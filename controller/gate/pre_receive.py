@@ -43,6 +43,8 @@ def _refusals(pushed: Pushed, old: str, new: str, reference: str) -> list[str]:
         return [str(one) for one in pushed.findings(None if old == NOTHING else old, new)]
     except GitFailed as error:
         return [f"{reference}: cannot be checked: {error}"]
+    except Exception as error:  # noqa: BLE001 - a refusal that says why, not a traceback
+        return [f"{reference}: cannot be checked: a defect, please report it: {error!r}"[:500]]
 
 
 if __name__ == "__main__":

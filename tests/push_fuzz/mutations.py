@@ -34,7 +34,16 @@ VALUES: Final[list[Any]] = [
     [], {}, [[]], [None], {"": ""}, {"a": {"b": {"c": {}}}}, ["x"] * 3000,
     {str(number): number for number in range(1000)}, {"\x00": "\x00"}, {"key": ["²", None, 1e308]},
 ]  # fmt: skip
-KEYS: Final = ["", "²", "a\x00b", "x-a-extensions", "x-margrave-extensions", "<<", "k" * 5000, "a.b"]
+KEYS: Final = [
+    "",
+    "²",
+    "a\x00b",
+    "x-a-extensions",
+    "x-margrave-extensions",
+    "<<",
+    "k" * 5000,
+    "a.b",
+]
 NAMES: Final = [
     "harbor.yaml.yaml", "\\xff.yaml", "a b.yaml", "ä.yaml", "-.yaml", "..yaml", "x" * 240 + ".yaml",
     "new\nline.yaml", "tab\t.yaml", '"quoted".yaml', "*.yaml", "%s.yaml", "{0}.yaml",
