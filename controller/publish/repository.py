@@ -15,7 +15,7 @@ from controller.publish.touches import FORM, Touch, read_log
 from margrave import commits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from controller.settings import ControllerSettings
     from margrave.digest import File
@@ -77,12 +77,19 @@ class Repository:
             note = Note("Begin", NAME, datetime.now(UTC))
             self.advance(None, build(self.git, None, {}, note))
 
-    def took(self, reference: str, commit: str) -> bool:
-        """Whether a reference is at a commit or beyond it; of no commit (zeros): it is gone."""
-        there = self.git.text("for-each-ref", "--format=%(objectname)", reference)
-        if commit == _NO_OBJECT:
-            return not there
-        return commit == there or bool(there and self.contains(there, commit))
+    def reached(self, wanted: Mapping[str, str]) -> set[str]:
+        """Return the references that are at their commit; of no commit (zeros): that are gone.
+
+        Main counts also when it is beyond its commit: others push to it meanwhile.
+        """
+        listed = self.git.text("for-each-ref", "--format=%(objectname) %(refname)")
+        lines = (line.partition(" ") for line in listed.split("\n"))
+        there = {name: commit for commit, _, name in lines if name}
+        found = {name for name, commit in wanted.items() if there.get(name, _NO_OBJECT) == commit}
+        main = wanted.get(BRANCH)
+        if main is not None and BRANCH in there and self.contains(there[BRANCH], main):
+            found.add(BRANCH)
+        return found
 
     def refresh(self) -> str | None:
         """The head as it is now where it is published; None before the first commit.
