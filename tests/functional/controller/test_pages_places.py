@@ -92,7 +92,7 @@ def test_a_site_names_its_findings(
     harbor: Runner,
     parts: Parts,
 ):
-    """Each finding of its files is shown with file, line, place and cure; of very many the first."""
+    """Each finding of its files is shown with file, line, place and cure; of many the first."""
     finding = {"pointer": "/spec", "message": "is missing", "cure": "add it", "line": 3}
     file = "deployments/harbor/{}.yaml"
     with parts.store.write() as session:
