@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 # Ten wrong passwords at once, then one every six seconds: people mistype, programs guess.
 SIGN_INS: Final = (10, 6.0)
-MOST_MOVES: Final = 50  # of one push that are written down: people move one or two
 COMMANDS: Final = ("retry", "cancel", "release")
 
 
@@ -102,13 +101,7 @@ def _pushed(parts: Parts, came: Arrival) -> None:
     Nobody waits for that here: another controller may be pushing while it holds the turn to read.
     """
     parts.publisher.wake()
-    deeds = [
-        ("done" if parts.repository.took(one.reference, one.new) else "refused", one.reference,
-         {"old": one.old, "new": one.new})
-        for one in came.moves[:MOST_MOVES]
-    ]  # fmt: skip
-    if came.refusal:
-        deeds = [("refused", BRANCH, {"reason": came.refusal})]
+    deeds = came.deeds(parts.repository.reached)
     token = {"token": came.who.token} if came.who.token else {}
     with parts.store.write() as session:
         for outcome, target, detail in deeds:

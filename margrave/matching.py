@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 from margrave import quantities
@@ -115,6 +116,7 @@ def _rule_holds(
 
 
 _ABSENT: Final = object()
+_INDEX: Final = re.compile(r"[0-9]{1,9}")
 
 
 def _at(value: Any, path: str) -> Any:
@@ -123,7 +125,7 @@ def _at(value: Any, path: str) -> Any:
         key = part.replace("~1", "/").replace("~0", "~")
         if isinstance(value, dict) and key in value:
             value = value[key]
-        elif isinstance(value, list) and key.isdigit() and int(key) < len(value):
+        elif isinstance(value, list) and _INDEX.fullmatch(key) and int(key) < len(value):
             value = value[int(key)]
         else:
             return _ABSENT

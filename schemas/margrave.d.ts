@@ -866,6 +866,7 @@ export interface RequestResource {
   eta: string | null;
   commit: string | null;
   deployments: Concerned[];
+  deployments_total: number;
   plan: PlanResource | null;
   trace: string | null;
   created_at: string;

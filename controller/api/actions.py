@@ -13,7 +13,7 @@ from controller.api import paging, seeing
 from controller.api.call import Call, Reply
 from controller.api.problems import Problem, invalid, not_found
 from controller.api.routes import Object, Route
-from controller.store import deployments, requests
+from controller.store import deployments, request_list, requests
 from margrave.findings import Finding
 from margrave.lifecycle import State
 
@@ -77,7 +77,7 @@ def requests_listed(call: Call) -> dict[str, Any]:
     """GET /requests."""
     page = call.page()
     with call.parts.store.session() as session:
-        rows = requests.listing(
+        rows = request_list.listing(
             session,
             call.parts.clock(),
             after=paging.number(page),
@@ -85,7 +85,7 @@ def requests_listed(call: Call) -> dict[str, Any]:
             state=call.args.get("state"),
             only=call.who.sites,
         )
-    return paging.listing(page, [(key, seeing.request(call.who, row)) for key, row in rows])
+    return paging.listing(page, rows)
 
 
 def request_shown(call: Call, request_id: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ def request(who: Identity, found: dict[str, Any]) -> dict[str, Any]:
     if who.sites is None:
         return found
     concerned = [one for one in found["deployments"] if who.sees(one["site"])]
-    theirs = {**found, "deployments": concerned}
+    theirs = {**found, "deployments": concerned, "deployments_total": len(concerned)}
     return {**theirs, "plan": plan(who, found["plan"])} if "plan" in found else theirs
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from margrave import chart_files, digest
 from margrave.compose_files import CANNOT_BE_READ, strays
 from margrave.documents.description import read_description
-from margrave.errors import DocumentError, UnsafeArchive
+from margrave.errors import DocumentError, MargraveError, UnsafeArchive
 from margrave.findings import Finding, Severity
 from margrave.linting import compose
 from margrave.yaml_text import SIZE_LIMIT, parse
@@ -22,8 +23,11 @@ if TYPE_CHECKING:
     from margrave.digest import File
     from margrave.documents.description import ApplicationDescription
 
+LOG = logging.getLogger(__name__)
+
 FILE: Final = "margo.yaml"
 COMPOSE: Final = "compose.yaml"
+_REPORT: Final = "correct the package, and report the error: the controller's log has it"
 
 
 @dataclass(frozen=True)
@@ -77,9 +81,28 @@ def read_packages(
     found = []
     for folder in ("" if one == "." else one for one in folders):
         mark = _mark(folder, entries)
-        package = unchanged(folder, mark) or replace(_read(folder, entries), mark=mark)
+        package = unchanged(folder, mark) or replace(_read_alone(folder, entries), mark=mark)
         found.append(package)
     return found
+
+
+def _read_alone(folder: str, entries: Mapping[str, Entry]) -> Package:
+    """Read a package; an error that nobody foresaw is a finding of it, and the next one is read."""
+    try:
+        return _read(folder, entries)
+    except MargraveError:
+        raise  # the source does not answer: no package is to blame
+    except Exception as error:
+        file = f"{folder}/{FILE}".lstrip("/")
+        LOG.exception("%s cannot be read", file)
+        text = f"{type(error).__name__}: {error}".encode("ascii", "backslashreplace").decode()
+        finding = Finding("", f"the package cannot be read: {text[:300]}", _REPORT, file=file)
+        return _broken(folder, _small(entries[file]), (finding,))
+
+
+def _small(entry: Entry) -> bytes:
+    """Return a file's bytes, for what they say of id and version; none of one that is too large."""
+    return entry.read().data if entry.read is not None and entry.size <= SIZE_LIMIT else b""
 
 
 def _mark(folder: str, entries: Mapping[str, Entry]) -> str:

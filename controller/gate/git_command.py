@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import signal
 import subprocess
 from contextlib import suppress
@@ -21,6 +22,7 @@ BRANCH: Final = "refs/heads/main"
 SECONDS: Final = 120
 EXECUTABLE: Final = "100755"
 FILES: Final = ("100644", EXECUTABLE)  # modes of what is no link and no submodule
+_BLOB: Final = re.compile(rb"blob [0-9]+")
 # Configuration by environment stands above every file, and no argument list shows it.
 _FIXED: Final = {
     "safe.directory": "*",  # the folder is the controller's, whoever owns what is mounted there
@@ -127,6 +129,19 @@ class GitCommand:
         output = self("cat-file", "--batch", "--buffer", stdin=asked, extra=extra)
         return dict(zip(wanted, _blobs(output), strict=True))
 
+    def sizes(
+        self, names: Iterable[str], extra: Mapping[str, str] | None = None
+    ) -> dict[str, int | None]:
+        """Return how large blobs are, by their names; None for what is not there or no blob."""
+        wanted = [name for name in names if "\n" not in name]
+        if not wanted:
+            return {}
+        asked = "".join(f"{name}\n" for name in wanted).encode("utf-8", "surrogateescape")
+        form = "--batch-check=%(objecttype) %(objectsize)"
+        lines = self("cat-file", form, stdin=asked, extra=extra).split(b"\n")[:-1]
+        found = [int(line[5:]) if _BLOB.fullmatch(line) else None for line in lines]
+        return dict(zip(wanted, found, strict=True))
+
     def files(
         self, commit: str, folder: str, extra: Mapping[str, str] | None = None
     ) -> dict[str, File]:
@@ -140,6 +155,12 @@ class GitCommand:
             path.removeprefix(f"{folder}/"): File(blobs[one[2]] or b"", one[0] == EXECUTABLE)
             for path, one in files.items()
         }
+
+    def folder_size(self, commit: str, folder: str, extra: Mapping[str, str] | None = None) -> int:
+        """Return how many bytes the files in a folder have at a commit."""
+        listed = self("ls-tree", "-r", "-l", "-z", "--full-tree", commit, "--", folder, extra=extra)
+        sizes = (line.partition("\t")[0].split()[3] for line in texts(listed))
+        return sum(int(size) for size in sizes if size != "-")  # a submodule has none
 
     def holds(self, *arguments: str) -> bool:
         """Whether Git says yes (status 0)."""

@@ -17,13 +17,18 @@ if TYPE_CHECKING:
 
 NOTHING: Final = "0" * 40
 MOST_SHOWN: Final = 50
+MOST_REFERENCES: Final = 500  # each is recorded, by its name
 
 
 def main(lines: Iterable[str], pushed: Pushed) -> int:
     """0 when everything may come in, else 1 with the findings on standard error."""
     told: list[str] = []
-    for line in lines:
-        old, new, reference = line.split()
+    listed = [line.rstrip("\n").split(" ", 2) for line in lines]
+    if len(listed) > MOST_REFERENCES:
+        words = f"a push moves at most {MOST_REFERENCES} references: push them in parts"
+        sys.stderr.write(f"margrave: {words}\n")
+        return 1
+    for old, new, reference in listed:
         told += _refusals(pushed, old, new, reference)
     for words in told[:MOST_SHOWN]:
         sys.stderr.write(f"margrave: {words}\n")
@@ -43,6 +48,8 @@ def _refusals(pushed: Pushed, old: str, new: str, reference: str) -> list[str]:
         return [str(one) for one in pushed.findings(None if old == NOTHING else old, new)]
     except GitFailed as error:
         return [f"{reference}: cannot be checked: {error}"]
+    except Exception as error:  # noqa: BLE001 - a refusal that says why, not a traceback
+        return [f"{reference}: cannot be checked: a defect, please report it: {error!r}"[:500]]
 
 
 if __name__ == "__main__":

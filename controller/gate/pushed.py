@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Final
 from controller.gate import checking
 from controller.gate.git_command import FILES, GitCommand, GitFailed, texts
 from controller.gate.shelf import FOLDER, Shelf
+from margrave.digest import ARCHIVE_LIMIT
 from margrave.findings import Finding
+from margrave.yaml_text import SIZE_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -46,18 +48,27 @@ class Pushed:
         findings = [*self._signed(old, new), *self._foreign(touched)]
         findings += [self._unfit(path) for path, (mode, _) in entries.items() if mode not in FILES]
         sources: dict[str, str] = {}
-        blobs = self._git.blobs({blob for _, blob in entries.values()}, self._extra)
-        for path, (mode, blob) in entries.items():
-            data = blobs.get(blob)
-            if mode in FILES and data is not None:
-                findings += checking.check_file(path, data, self._shelf)
-                if path.startswith("deployments/"):
-                    sources |= {one.decode(): path for one in checking.SOURCE.findall(data)}
+        for path, data in self._documents(entries).items():
+            findings += _checked(path, data, self._shelf)
+            if data is not None and path.startswith("deployments/"):
+                sources |= {one.decode(): path for one in checking.SOURCE.findall(data)}
         written = {_folder(path) for path in entries if path.startswith("components/")}
         gone = {path for path in touched.keys() - entries if path.startswith("components/")}
         sources |= self._orphaned({_folder(path) for path in gone}, new)
         findings += self._components(new, sources, written)
         return sorted(findings, key=lambda one: one.order)
+
+    def _documents(self, entries: Mapping[str, tuple[str, str]]) -> dict[str, bytes | None]:
+        """Return the documents of the push by path; None for one that is too large to be read."""
+        documents = {
+            path: blob
+            for path, (mode, blob) in entries.items()
+            if mode in FILES and path.startswith(("deployments/", "sites/"))
+        }
+        sizes = self._git.sizes(set(documents.values()), self._extra)
+        small = {blob for blob, size in sizes.items() if size is not None and size <= SIZE_LIMIT}
+        blobs = self._git.blobs(small, self._extra)
+        return {path: blobs.get(blob) for path, blob in documents.items()}
 
     def _touched(self, old: str | None, new: str) -> dict[str, tuple[str, str]]:
         """Paths that the push writes or takes away, with mode and blob; none where it is gone."""
@@ -118,8 +129,12 @@ class Pushed:
         """Components that documents name must be there, and hold what their name says."""
         findings = []
         for source in sorted({*sources, *touched}):
-            files = self._git.files(new, source, self._extra)
             file = sources.get(source, source)
+            if self._git.folder_size(new, source, self._extra) > ARCHIVE_LIMIT:
+                words = f"is larger than {ARCHIVE_LIMIT} bytes"
+                findings.append(Finding("", words, "put payload into an image", file=source))
+                continue
+            files = self._git.files(new, source, self._extra)
             if not files and source in sources:
                 words = f"names {source}, which is not in the repository"
                 findings.append(Finding("", words, "push the component with it", file=file))
@@ -132,6 +147,18 @@ class Pushed:
 
     def _run(self, *arguments: str) -> bytes:
         return self._git(*arguments, extra=self._extra)
+
+
+def _checked(path: str, data: bytes | None, shelf: Shelf | None) -> list[Finding]:
+    """Return the findings of a document; an error that nobody foresaw is one of them."""
+    if data is None:
+        return [Finding("", f"is larger than {SIZE_LIMIT} bytes", "split it", file=path)]
+    try:
+        return checking.check_file(path, data, shelf)
+    except Exception as error:  # noqa: BLE001 - whoever pushes reads which file it is
+        words = f"cannot be checked: {type(error).__name__}: {error}"
+        shown = "".join(one if one.isprintable() else " " for one in words)[:300]
+        return [Finding("", shown, "correct the file, and report the error", "defect", file=path)]
 
 
 def _folder(path: str) -> str:

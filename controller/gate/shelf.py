@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from margrave.documents.description import read_description
@@ -10,12 +14,13 @@ from margrave.errors import DocumentError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
     from margrave.documents.deployment import Deployment
     from margrave.documents.description import ApplicationDescription
 
 FOLDER: Final = "MARGRAVE_SHELF"  # the variable that tells the hook where
+_DRAFT: Final = ".draft-"
+_LEFT_BEHIND: Final = 3600.0  # seconds: writing a draft takes milliseconds
 
 
 class Shelf:
@@ -44,14 +49,33 @@ class Shelf:
             for name, digest in known.items()
         }
         there = {path.name for path in self._folder.iterdir()}
+        drafts = {name for name in there if name.startswith(_DRAFT)}
         for file in wanted.keys() - there:
             data = text(*wanted[file])
             if data is not None:
-                draft = self._folder / f".{file}"
-                draft.write_bytes(data)
-                draft.rename(self._folder / file)
-        for file in there - wanted.keys():
+                self._put(file, data)
+        for file in there - wanted.keys() - drafts:
             (self._folder / file).unlink(missing_ok=True)
+        for file in drafts:
+            self._remove_left_behind(self._folder / file)
+
+    def _put(self, file: str, data: bytes) -> None:
+        """Write a file whole. Other pushes may write the same one now, so each has its draft."""
+        with tempfile.NamedTemporaryFile(prefix=_DRAFT, dir=self._folder, delete=False) as opened:
+            draft = Path(opened.name)
+            try:
+                opened.write(data)
+                opened.close()
+                draft.replace(self._folder / file)
+            except BaseException:
+                draft.unlink(missing_ok=True)
+                raise
+
+    def _remove_left_behind(self, draft: Path) -> None:
+        """Remove the draft of a process that ended in the middle, and of nobody who writes now."""
+        with suppress(FileNotFoundError):
+            if time.time() - draft.stat().st_mtime > _LEFT_BEHIND:
+                draft.unlink()
 
     def _look(self, key: str) -> ApplicationDescription | None:
         for path in sorted(self._folder.glob(f"{key}-*.yaml")):

@@ -6,6 +6,7 @@ import logging
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Final
 
 from flask import Response, request
@@ -30,12 +31,12 @@ def run(
     repository: Path,
     path: str,
     who: Identity,
-    watch: Callable[[bytes], object] = lambda _: None,
+    watch: Callable[[bytes], bool] = lambda _: True,
     done: Callable[[], object] = lambda: None,
     shelf: Path | None = None,
 ) -> Response:
-    """Git's answer. `watch` sees what the client sends, `done` is called once Git has ended, and
-    `shelf` is what the hook checks against."""
+    """Return Git's answer. `watch` sees what the client sends and ends the request with False,
+    `done` is called once Git has ended, and `shelf` is what the hook checks against."""
     process = subprocess.Popen(
         ["git", "http-backend"],
         stdin=subprocess.PIPE,
@@ -97,15 +98,13 @@ def _call(done: Callable[[], object]) -> None:
         LOG.exception("a push is in, but was not followed up; the next look at Git does it")
 
 
-def _feed(sink: IO[bytes], read: Callable[[int], bytes], watch: Callable[[bytes], object]) -> None:
-    try:
-        while chunk := read(CHUNK):
-            watch(chunk)
+def _feed(sink: IO[bytes], read: Callable[[int], bytes], watch: Callable[[bytes], bool]) -> None:
+    # Git has ended, or the client has gone: the answer tells which, if anybody reads it.
+    with suppress(OSError, ValueError):
+        while (chunk := read(CHUNK)) and watch(chunk):
             sink.write(chunk)
-        sink.close()
-    except (OSError, ValueError):
-        # Git has ended, or the client has gone: the answer tells which, if anybody reads it.
-        return
+    with suppress(OSError, ValueError):
+        sink.close()  # Git does nothing with a request that ends in the middle
 
 
 def _head(source: IO[bytes]) -> tuple[str, list[tuple[str, str]]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from flask import Blueprint, Response, g, request
 
 from controller.access.identity import Role
-from controller.git_endpoint.arrival import Arrival
+from controller.git_endpoint.arrival import Arrival, Commands
 from controller.git_endpoint.backend import run
 
 if TYPE_CHECKING:
@@ -32,6 +32,12 @@ def blueprint(
     checked against."""
     made = Blueprint("git", __name__)
 
+    def _refused(who: Identity | None, service: str, refusal: Response | None) -> Response:
+        """Answer a request that is not let in; a push is recorded."""
+        if who is not None and service == PUSH and not who.may(Role.OPERATOR):
+            pushed(_arrival(who, "this token may not push"))
+        return refusal or _unknown()
+
     @made.get(f"{PREFIX}/info/refs")
     def info_refs() -> Response:
         service = request.args.get("service", "")
@@ -40,9 +46,7 @@ def blueprint(
         who = _asker(admit)
         refusal = _refusal(repository, who, service)
         if refusal or who is None:
-            if who is not None and service == PUSH and not who.may(Role.OPERATOR):
-                pushed(_arrival(who, "this token may not push"))
-            return refusal or _unknown()
+            return _refused(who, service, refusal)
         return run(repository, "/info/refs", who)
 
     @made.post(f"{PREFIX}/<service>")
@@ -52,7 +56,7 @@ def blueprint(
         who = _asker(admit)
         refusal = _refusal(repository, who, service)
         if refusal or who is None:
-            return refusal or _unknown()
+            return _refused(who, service, refusal)
         # A pack is as large as it is: it is streamed to Git, which has its own limits.
         request.max_content_length = None
         if service == FETCH:
@@ -64,7 +68,8 @@ def blueprint(
 
 
 def _arrival(who: Identity, refusal: str = "") -> Arrival:
-    return Arrival(who, request.remote_addr, str(g.get("request_id", "")), refusal)
+    commands = Commands(request.headers.get("Content-Encoding", ""))
+    return Arrival(who, request.remote_addr, str(g.get("request_id", "")), refusal, commands)
 
 
 def _asker(admit: Callable[[str], Identity | None]) -> Identity | None:

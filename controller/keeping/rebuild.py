@@ -86,6 +86,9 @@ def _sync(
             catalog.sync(row["name"])
         except MargraveError as error:
             told.append(f"source {row['name']}: {error}")
+        except Exception as error:  # one source, and everything else is rebuilt
+            LOG.exception("source %s cannot be read", row["name"])
+            told.append(f"source {row['name']}: a defect: {error!r}")
     return told
 
 

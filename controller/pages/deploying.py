@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 from flask import Response, request
@@ -64,7 +65,7 @@ def body_of(app: Mapping[str, Any], given: MultiDict[str, str]) -> dict[str, Any
             body[key] = given[key].strip()
     if given.get("batch", "").strip():
         batch = given["batch"].strip()
-        body["strategy"] = {"batch": int(batch) if batch.isdigit() else batch}
+        body["strategy"] = {"batch": int(batch) if re.fullmatch("[0-9]{1,9}", batch) else batch}
     return body
 
 

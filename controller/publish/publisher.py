@@ -91,15 +91,11 @@ class Publisher:
         woken, looked = True, self._clock()
         while not stop.is_set():
             self._woken.clear()
-            try:
-                if woken or (self._clock() - looked).total_seconds() >= poll:
-                    looked = self._clock()
-                    self.refresh()
-                self.publish_all(stop)
-            except MargraveError as error:
-                LOG.warning("publishing pauses: %s", error)
-            except Exception:  # a defect must not end the thread that all work goes through
-                LOG.exception("publishing pauses")
+            if woken or (self._clock() - looked).total_seconds() >= poll:
+                looked = self._clock()
+                _attempt("reading Git", self.refresh)
+            # What cannot be read must not stop what can be published.
+            _attempt("publishing", lambda: self.publish_all(stop))
             woken = self._woken.wait(self._pause(poll))
 
     def recover(self) -> None:
@@ -278,6 +274,16 @@ class Publisher:
         due = self._delays.next_due()
         longest = min(poll, SHARED_PAUSE) if self._store.shared else poll
         return max(0.1, longest if due is None else min(longest, due))
+
+
+def _attempt(what: str, step: Callable[[], object]) -> None:
+    """Take a step; a defect must not end the thread that all work goes through."""
+    try:
+        step()
+    except MargraveError as error:
+        LOG.warning("%s pauses: %s", what, error)
+    except Exception:
+        LOG.exception("%s pauses", what)
 
 
 def _code(error: MargraveError) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from datetime import UTC, datetime
+from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from controller.gate.git_command import BRANCH, GitCommand, GitFailed
@@ -14,7 +15,7 @@ from controller.publish.touches import FORM, Touch, read_log
 from margrave import commits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from controller.settings import ControllerSettings
     from margrave.digest import File
@@ -29,6 +30,12 @@ _HOOK: Final = """#!/bin/sh
 : "${MARGRAVE_PYTHON:?push over the controller\'s HTTP address}"
 exec "$MARGRAVE_PYTHON" -m controller.gate.pre_receive
 """
+
+
+class TooLarge(Enum):
+    """Stands for the content of a file that is larger than its reader takes."""
+
+    INSTANCE = "too large"
 
 
 class Repository:
@@ -70,12 +77,19 @@ class Repository:
             note = Note("Begin", NAME, datetime.now(UTC))
             self.advance(None, build(self.git, None, {}, note))
 
-    def took(self, reference: str, commit: str) -> bool:
-        """Whether a reference is at a commit or beyond it; of no commit (zeros): it is gone."""
-        there = self.git.text("for-each-ref", "--format=%(objectname)", reference)
-        if commit == _NO_OBJECT:
-            return not there
-        return commit == there or bool(there and self.contains(there, commit))
+    def reached(self, wanted: Mapping[str, str]) -> set[str]:
+        """Return the references that are at their commit; of no commit (zeros): that are gone.
+
+        Main counts also when it is beyond its commit: others push to it meanwhile.
+        """
+        listed = self.git.text("for-each-ref", "--format=%(objectname) %(refname)")
+        lines = (line.partition(" ") for line in listed.split("\n"))
+        there = {name: commit for commit, _, name in lines if name}
+        found = {name for name, commit in wanted.items() if there.get(name, _NO_OBJECT) == commit}
+        main = wanted.get(BRANCH)
+        if main is not None and BRANCH in there and self.contains(there[BRANCH], main):
+            found.add(BRANCH)
+        return found
 
     def refresh(self) -> str | None:
         """The head as it is now where it is published; None before the first commit.
@@ -153,13 +167,35 @@ class Repository:
 
     def read_paths(self, commit: str, paths: Iterable[str]) -> dict[str, bytes | None]:
         """Files' bytes at a commit by path; of many, Git finds the places in one go."""
+        names = self._names(commit, paths)
+        blobs = self.read_many({name for name in names.values() if name})
+        return {path: blobs.get(name) if name else None for path, name in names.items()}
+
+    def read_bounded(
+        self, commit: str, paths: Iterable[str], most: int
+    ) -> dict[str, bytes | TooLarge | None]:
+        """Return files' bytes as read_paths does, without reading what is larger than `most`."""
+        names = self._names(commit, paths)
+        sizes = self.git.sizes({name for name in names.values() if name})
+        blobs = self.git.blobs(
+            name for name, size in sizes.items() if size is not None and size <= most
+        )
+        found: dict[str, bytes | TooLarge | None] = {}
+        for path, name in names.items():
+            large = (sizes.get(name) or 0) > most
+            found[path] = TooLarge.INSTANCE if large else blobs.get(name)
+        return found
+
+    def _names(self, commit: str, paths: Iterable[str]) -> dict[str, str]:
+        """Return for each path the name by which Git finds its content; empty where there is none.
+
+        Of many paths, Git finds the places in one go.
+        """
         wanted = sorted(paths)
         if len(wanted) < _MANY:
-            found = self.read_many(f"{commit}:{path}" for path in wanted)
-            return {path: found.get(f"{commit}:{path}") for path in wanted}
+            return {path: f"{commit}:{path}" for path in wanted}
         there = self.paths(commit, sorted({path.split("/")[0] for path in wanted}))
-        blobs = self.read_many({there[path] for path in wanted if path in there})
-        return {path: blobs[there[path]] if path in there else None for path in wanted}
+        return {path: there.get(path, "") for path in wanted}
 
     def touches(self, old: str | None, new: str) -> dict[str, Touch]:
         """For each path below the sites' folders, the commit after `old` that last changed it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -9,8 +10,9 @@ from controller import chart, compose
 from controller.gate import checking
 from controller.gate import values as checked
 from controller.gate.moulds import PATH, Known, mould_of
+from controller.publish.file_findings import component_finding, findings_of
 from margrave import digest
-from margrave.errors import DocumentError
+from margrave.errors import DocumentError, Unreachable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     from controller.publish.shelving import Descriptions
     from margrave.documents.deployment import Deployment
     from margrave.documents.site import SiteDocument
+    from margrave.findings import Finding
+
+LOG = logging.getLogger(__name__)
 
 _NO_FINDINGS: Final[list[dict[str, Any]]] = []  # the same one for all: it is written once
 
@@ -36,18 +41,19 @@ class Values:
         for path, data in documents.items():
             place = checking.place_of(path)
             if place is not None and place.deployment:
-                with suppress(DocumentError):
+                # Reading it again, when its row is written, reports the error of this document.
+                with suppress(Exception):
                     self._ready[path] = self.of(path, data)
 
     def of(self, path: str, data: bytes) -> dict[str, Any]:
-        """The columns of the document, or DocumentError."""
+        """Return the columns of the document; raises DocumentError, or whatever a defect raises."""
         ready = self._ready.pop(path, None)
         if ready is not None:
             return ready
         mould = mould_of(path, data)
         found = None
         if mould is not None:
-            with suppress(DocumentError):  # told below, of the document itself
+            with suppress(Exception):  # reported below, of the document itself
                 found = self._known.get(mould, lambda: self._read(PATH, mould))
         if found is None:
             found = self._read(path, data)
@@ -61,14 +67,28 @@ class Values:
     def _read(self, path: str, data: bytes) -> dict[str, Any]:
         document = checking.deployment_at(path, data)
         needs = Needs()
+        findings: list[Finding] = []
         for component in document.components:
             text = self._texts.get(component.source or "")
             if text is not None:
-                needs.of(document, component.name, text)
-        known = self._descriptions.of(document)
-        wrong = checked.findings(known, document, data, path) if known else []
-        findings = [one.as_dict() for one in wrong]
-        return {**deployment_values(document), "needs": needs.as_dict(), "findings": findings}
+                findings += _count(needs, document, component.name, text, path)
+        findings += self._wrong_values(document, data, path)
+        return {
+            **deployment_values(document),
+            "needs": needs.as_dict(),
+            "findings": [finding.as_dict() for finding in findings],
+        }
+
+    def _wrong_values(self, document: Deployment, data: bytes, path: str) -> list[Finding]:
+        """Return findings of the values; runners apply the document whatever these say."""
+        try:
+            known = self._descriptions.of(document)
+            return checked.findings(known, document, data, path) if known else []
+        except Unreachable:
+            raise
+        except Exception as error:  # only what is shown beside the document is missing
+            LOG.exception("%s: its values cannot be checked", path)
+            return findings_of(path, error)
 
 
 class Needs:
@@ -100,6 +120,18 @@ class Needs:
     def as_dict(self) -> dict[str, Any]:
         """The shape that is stored."""
         return {"ports": sorted(self._ports), "images": self._images}
+
+
+def _count(
+    needs: Needs, document: Deployment, component: str, text: str, path: str
+) -> list[Finding]:
+    """Add a component's images and ports; return a finding where they cannot be found out."""
+    try:
+        needs.of(document, component, text)
+    except Exception as error:  # the document itself is fine, and runners apply it
+        LOG.exception("%s: component %s", path, component)
+        return [component_finding(path, component, error)]
+    return []
 
 
 def deployment_values(document: Deployment) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import threading
+from typing import TYPE_CHECKING, Final
 
 from controller.gate.shelf import Shelf
 from controller.store import catalog
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from margrave.documents.deployment import Deployment
     from margrave.documents.description import ApplicationDescription
 
+_ONE_AT_A_TIME: Final = threading.Lock()
+
 
 def shelve(store: Store, folder: Path) -> Path:
     """Write what a push may be checked against; the folder."""
@@ -25,9 +28,10 @@ def shelve(store: Store, folder: Path) -> Path:
             found = catalog.version_content(session, app, version)
         return _bytes(found["text"]) if found else None
 
-    with store.session() as session:
-        known = catalog.usable_versions(session)
-    Shelf(folder).keep(known, text)
+    with _ONE_AT_A_TIME:  # who read the catalogue before a change must not write after it
+        with store.session() as session:
+            known = catalog.usable_versions(session)
+        Shelf(folder).keep(known, text)
     return folder
 
 

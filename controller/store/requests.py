@@ -12,16 +12,12 @@ from controller.store.freshness import Moment
 from controller.store.models import Deployment, Request, RequestDeployment
 from controller.store.shapes import stamp
 from controller.store.words import OPEN, Action, EventKind, RequestState
-from margrave.errors import DocumentError
-from margrave.findings import Finding, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
     from sqlalchemy.orm import Session
-
-Row = tuple[tuple[int], dict[str, Any]]
 
 
 def add(
@@ -90,27 +86,6 @@ def by_key(session: Session, actor: str, key: str, now: datetime) -> dict[str, A
     query = select(Request).where(Request.actor == actor, Request.idempotency_key == key)
     row = session.scalar(query)
     return {"resource": _shape(session, row, now), "body": row.body} if row else None
-
-
-def listing(
-    session: Session,
-    now: datetime,
-    *,
-    after: int | None = None,
-    limit: int = 50,
-    state: str | None = None,
-    only: frozenset[str] | None = None,
-) -> list[Row]:
-    """Requests, newest first, with the key of each; `only` those that concern one of the sites."""
-    query = select(Request).order_by(Request.number.desc()).limit(limit)
-    if after is not None:
-        query = query.where(Request.number < after)
-    if state is not None:
-        query = query.where(Request.state.in_([_state(one) for one in state.split(",")]))
-    if only is not None:
-        theirs = select(RequestDeployment.request).where(RequestDeployment.site.in_(only))
-        query = query.where(Request.number.in_(theirs))
-    return [((row.number,), _shape(session, row, now)) for row in session.scalars(query).all()]
 
 
 def interrupted(session: Session) -> list[str]:
@@ -190,13 +165,6 @@ def cancel(session: Session, request_id: str, now: datetime) -> bool:
     return True
 
 
-def _state(word: str) -> RequestState:
-    words = [one.value for one in RequestState]
-    if word not in words:
-        raise DocumentError([Finding("/state", f'"{word}" is not one', did_you_mean(word, words))])
-    return RequestState(word)
-
-
 def _give_up(session: Session, row: Request, now: datetime) -> None:
     """Deployments that a request was to create, and that now never come, are DELETED."""
     for entry in _concerned(session, [row.number]).get(row.number, []):
@@ -228,6 +196,19 @@ def _concerned(session: Session, numbers: Sequence[int]) -> dict[int, list[dict[
 
 
 def _shape(session: Session, row: Request, now: datetime) -> dict[str, Any]:
+    concerned = _concerned(session, [row.number]).get(row.number, [])
+    return shape(session, row, now, concerned, len(concerned), row.plan)
+
+
+def shape(
+    session: Session,
+    row: Request,
+    now: datetime,
+    concerned: Sequence[Mapping[str, str]],
+    total: int,
+    plan: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    """Return the resource of a request, with some of its `total` deployments."""
     halt = _halt(session) if row.state is RequestState.QUEUED else None
     place, eta = queue.place(session, row, now)
     return {
@@ -241,8 +222,9 @@ def _shape(session: Session, row: Request, now: datetime) -> dict[str, Any]:
         "eta": stamp(eta) if halt is None else None,
         "commit": row.commit,
         "branch": row.branch,
-        "deployments": _concerned(session, [row.number]).get(row.number, []),
-        "plan": row.plan,
+        "deployments": concerned,
+        "deployments_total": total,
+        "plan": plan,
         "error": row.error or halt,
         "trace": row.trace,
         "created_at": stamp(row.created_at),

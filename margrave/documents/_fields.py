@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 from zoneinfo import ZoneInfo
 
@@ -232,8 +232,8 @@ def _is_moment(text: str) -> bool:
     if re.fullmatch(_MOMENT, text) is None:
         return False
     try:
-        datetime.fromisoformat(text)
-    except ValueError:  # the 30th of February
+        datetime.fromisoformat(text).astimezone(UTC)
+    except (ValueError, OverflowError):  # the 30th of February; a year that UTC does not have
         return False
     return True
 

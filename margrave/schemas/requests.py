@@ -61,8 +61,9 @@ class Request(Resource):
     position: Count | None
     eta: Time | None
     commit: str | None
-    deployments: list[Concerned]
-    plan: Plan | None
+    deployments: list[Concerned]  # in lists the first 20
+    deployments_total: Count
+    plan: Plan | None  # in lists null
     trace: str | None  # X-Request-Id
     created_at: Time
 

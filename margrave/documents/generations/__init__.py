@@ -6,6 +6,7 @@ the reader to refuse. An rc.3 document comes back as it went in, without notes.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -35,6 +36,10 @@ _CHANGES: Final[Mapping[Kind, Callable[[Draft], Generation]]] = {
     Kind.CAPABILITIES: _capabilities.change,
     Kind.STATUS: _status.change,
 }
+
+
+# str.isdigit accepts digits that int refuses, and int refuses numbers of thousands of digits.
+_INDEX: Final = re.compile(r"[0-9]{1,9}")
 
 
 def generation_of(value: Any, kind: Kind | None = None) -> Generation:
@@ -89,7 +94,7 @@ def _head(parsed: Parsed, kind: Kind, generation: Generation, draft: Draft) -> F
 def _old_place(parsed: Parsed, draft: Draft, found: Finding) -> tuple[int, int]:
     """Where a part that was moved stands in the text as it was written."""
     path = tuple(
-        int(part) if part.isdigit() else part.replace("~1", "/").replace("~0", "~")
+        int(part) if _INDEX.fullmatch(part) else part.replace("~1", "/").replace("~0", "~")
         for part in found.pointer.split("/")[1:]
     )
     return parsed.place(draft.origin(path))

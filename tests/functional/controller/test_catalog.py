@@ -75,6 +75,32 @@ def test_broken_package_harms_nobody(works: Works, source: Path) -> None:
     works.create("harbor", version="1.2.0")
 
 
+def test_a_package_that_breaks_its_reader_harms_nobody(
+    works: Works, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An error that nobody foresaw is a finding of its package; the others are read, and nothing
+    that is stored is lost."""
+    works.catalog.add({"name": "own", "url": str(source)})
+    works.catalog.sync("own")
+    read = packages.compose.findings
+
+    def broken(texts: dict[str, bytes], *more: Any) -> Any:
+        if b"poison" in texts["compose.yaml"]:
+            raise ValueError("invalid literal for int() with base 10: '²'")
+        return read(texts, *more)
+
+    monkeypatch.setattr(packages.compose, "findings", broken)
+    file = source / "storefront" / "1.1.0" / "compose" / "compose.yaml"
+    file.write_text(file.read_text() + "# poison\n")
+    shutil.copytree(source / "storefront" / "1.0.0", source / "storefront" / "0.9.0")
+    margo = source / "storefront" / "0.9.0" / "margo.yaml"
+    margo.write_text(margo.read_text().replace("version: 1.0.0", "version: 0.9.0"))
+    answer = works.catalog.sync("own")
+    assert {one["file"] for one in answer["findings"]} == {"storefront/1.1.0/margo.yaml"}
+    assert any("int()" in one["message"] for one in answer["findings"])
+    assert listed(works)["storefront"] == ["1.2.0", "1.1.0", "1.0.0", "0.9.0"]
+
+
 def test_changed_version_is_not_overwritten(works: Works, source: Path) -> None:
     """Content that changes under the same version is a finding, and the first content stays."""
     works.catalog.add({"name": "own", "url": str(source)})

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from flask import Flask
 
@@ -30,7 +33,7 @@ def clone(address: str, tmp_path: Path) -> Path:
 
 
 def written(admin: Api, action: str) -> list[dict[str, Any]]:
-    items: list[dict[str, Any]] = admin.get("/audit").json["items"]
+    items: list[dict[str, Any]] = admin.get("/audit?limit=200").json["items"]
     return [one for one in reversed(items) if one["action"] == action]
 
 
@@ -67,6 +70,71 @@ def test_every_push_is_written_down(clone: Path, address: str, admin: Api) -> No
     ]
     assert {one["address"] for one in written(admin, "git.push")} == {"127.0.0.1"}
     assert admin.get("/audit/verify").json["broken_at"] is None
+
+
+def packet(text: str) -> bytes:
+    return f"{len(text) + 4:04x}{text}".encode()
+
+
+def test_a_packed_push_is_written_down(clone: Path, address: str, admin: Api) -> None:
+    """A client that compresses its request leaves the same entry."""
+    old = git(clone, "rev-parse", "HEAD").strip()
+    new = committed(clone, "sites/harbor.yaml", "labels: {zone: north}\n")
+    pack = subprocess.run(
+        ["git", "pack-objects", "--stdout", "--revs", "--quiet"],
+        cwd=clone, input=f"{new}\n^{old}\n".encode(), capture_output=True, check=True,
+    ).stdout  # fmt: skip
+    command = packet(f"{old} {new} refs/heads/main\0 report-status\n")
+    answer = httpx.post(
+        f"http://{address}/git/deployments.git/git-receive-pack",
+        auth=("any", "operator"),
+        content=gzip.compress(command + b"0000" + pack),
+        headers={
+            "Content-Type": "application/x-git-receive-pack-request",
+            "Content-Encoding": "gzip",
+        },
+        timeout=30,
+    )
+    assert b"unpack ok" in answer.content
+    eventually(lambda: written(admin, "git.push"))
+    (entry,) = written(admin, "git.push")
+    assert (entry["outcome"], entry["target"]) == ("done", "refs/heads/main")
+    assert (entry["detail"]["old"], entry["detail"]["new"]) == (old, new)
+
+
+def test_a_push_of_many_references_is_written_down(clone: Path, admin: Api) -> None:
+    """Each of 120 tags and main is named in the audit; a push of more than 500 is refused with what
+    helps, and that is in the audit too."""
+    for number in range(120):
+        git(clone, "tag", f"v{number}")
+    new = committed(clone, "note.txt", "hello\n")
+    git(clone, "push", "-q", "--tags", "origin", "HEAD:main")
+    eventually(lambda: len(written(admin, "git.push")) == 51)
+    entries = written(admin, "git.push")
+    assert entries[0]["target"] == "refs/heads/main"
+    assert entries[0]["detail"]["new"] == new
+    together = entries[-1]["detail"]["references"]
+    named = {one["target"] for one in entries[:-1]} | set(together)
+    assert named == {"refs/heads/main", *(f"refs/tags/v{number}" for number in range(120))}
+    assert {one["outcome"] for one in entries} == {"done"}
+    lines = "".join(f"create refs/tags/w{number} {new}\n" for number in range(501))
+    subprocess.run(["git", "update-ref", "--stdin"], cwd=clone, input=lines.encode(), check=True)
+    told = git(clone, "push", "--tags", "origin", ok=False)
+    assert "a push moves at most 500 references: push them in parts" in told
+    eventually(lambda: len(written(admin, "git.push")) == 102)
+    assert {one["outcome"] for one in written(admin, "git.push")[51:]} == {"refused"}
+    assert admin.get("/audit/verify").json["broken_at"] is None
+
+
+def test_a_direct_push_that_is_not_allowed_is_written_down(address: str, admin: Api) -> None:
+    """Also of a client that did not ask first whether it may push."""
+    answer = httpx.post(
+        f"http://{address}/git/deployments.git/git-receive-pack",
+        auth=("any", "viewer"), content=b"0000", timeout=30,
+    )  # fmt: skip
+    assert answer.status_code == 403
+    (entry,) = written(admin, "git.push")
+    assert (entry["actor"], entry["outcome"]) == ("viewer", "refused")
 
 
 def test_a_fetch_is_none_of_it(clone: Path, admin: Api) -> None:

@@ -16,6 +16,7 @@ from controller.cli import controller, init
 from controller.keeping.backup import backup, restore
 from controller.keeping.rebuild import rebuild
 from controller.store import Store, access, deployments, fleet
+from controller.store.freshness import Moment
 from margrave.errors import Conflict, NotFound, Refused
 from tests.support.registry import FakeRegistry
 from tests.support.works import ADA, Works, git
@@ -157,3 +158,33 @@ def test_commands_of_the_room(tmp_path: Path) -> None:
     assert "database" in done.output
     done = CliRunner().invoke(controller, ["restore", target, "--config", config], input="n\n")
     assert done.exit_code == 1
+
+
+def test_rebuild_reads_past_bad_files(
+    works: Works, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A document and a source that break their readers are findings; all other files are read."""
+    works.create("harbor", name="poison")
+    works.publisher.publish_all()
+    git(tmp_path, "clone", "-q", str(works.repository.folder), "clone")
+    (tmp_path / "clone" / "sites" / "depot.yaml").write_text("labels: {zone: north}\n")
+    git(tmp_path / "clone", "add", ".")
+    git(tmp_path / "clone", "commit", "-qm", "Add a site")
+    program = "git -c core.hooksPath=/dev/null receive-pack"
+    git(tmp_path / "clone", "push", "-q", f"--receive-pack={program}")
+    works.store.close()
+
+    def broken(*_: object) -> None:
+        raise ValueError("invalid literal for int() with base 10: '²'")
+
+    monkeypatch.setattr("controller.publish.said.deployment_values", broken)
+    monkeypatch.setattr("controller.catalog.sync.read_packages", broken)
+    about = rebuild(works.settings)
+    assert "int()" in about["findings"][0]
+    works.start()
+    with works.store.session() as session:
+        found = dict(fleet.sites(session, Moment(works.clock()), after=None, limit=9))
+    assert found[("depot",)]["labels"] == {"zone": "north"}
+    (finding,) = found[("harbor",)]["findings"]
+    assert finding["file"].startswith("deployments/harbor/")
+    assert "int()" in finding["message"]

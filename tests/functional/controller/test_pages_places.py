@@ -6,6 +6,7 @@ import pytest
 
 from controller.pages import places
 from controller.parts import Parts
+from controller.store import documents
 from tests.functional.controller.kit import Api, Runner
 from tests.functional.controller.test_drain_plan import MACHINE, ONE, runs
 from tests.functional.controller.test_pages_acting import (  # noqa: F401 - fixtures
@@ -84,3 +85,22 @@ def test_a_node_is_drained_and_forgotten(
     gone = browser.post("/sites/harbor/nodes/harbor-1/forget", sure="yes")
     assert gone.status_code == 303
     assert browser.get("/sites/harbor/nodes/harbor-1").status_code == 404
+
+
+def test_a_site_names_its_findings(
+    browser: Browser,  # noqa: F811
+    harbor: Runner,
+    parts: Parts,
+):
+    """Each finding of its files is shown with file, line, place and cure; of many the first."""
+    finding = {"pointer": "/spec", "message": "is missing", "cure": "add it", "line": 3}
+    file = "deployments/harbor/{}.yaml"
+    with parts.store.write() as session:
+        for number in range(25):
+            named = file.format(number)
+            documents.site_findings(session, "harbor", named, [{**finding, "file": named}])
+    page = browser.get("/sites/harbor").text
+    for words in (f"{file.format(0)}:3", "/spec", "is missing", "add it", "And 5 more"):
+        assert words in page
+    assert file.format(19) in page
+    assert file.format(20) not in page

@@ -99,7 +99,8 @@ def test_a_pause_ends_at_a_time_or_not_at_all() -> None:
 
     read = read_site(paused.format("2026-03-02T12:00:00+01:00"))
     assert read.paused is not None and read.paused.until is not None
-    for text in ("tomorrow", "2026-03-02", "2026-03-02T12:00:00", "2026-02-30T12:00:00Z"):
+    beyond = ("9999-12-31T23:59:59-01:00", "0001-01-01T00:00:00+01:00")
+    for text in ("tomorrow", "2026-03-02", "2026-03-02T12:00:00", "2026-02-30T12:00:00Z", *beyond):
         assert "is no time" in told(paused.format(text).encode(), read_site)[0]
 
 
