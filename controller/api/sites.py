@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from pydantic import AwareDatetime, Field
+from pydantic import Field
 
 from controller.access import passwords
 from controller.access.identity import Role
@@ -34,13 +34,13 @@ class Pause(bodies.Body):
     """Why a site is to stand still, and until when."""
 
     reason: Annotated[str, Field(max_length=500)] = ""
-    until: AwareDatetime | None = None
+    until: bodies.ZonedTime | None = None
 
 
 class NewSiteToken(bodies.Body):
     """How long a runner's token is to last; for ever when nothing is said."""
 
-    expires_at: AwareDatetime | None = None
+    expires_at: bodies.ZonedTime | None = None
 
 
 class Accept(bodies.Body):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NoReturn
 
 from flask import request
@@ -42,7 +42,7 @@ class NewToken(bodies.Body):
     name: Name
     role: RoleName
     sites: Sites = None
-    expires_at: datetime | None = None
+    expires_at: bodies.AnyTime | None = None
 
 
 class Login(bodies.Body):
@@ -133,8 +133,6 @@ def expiry(wanted: datetime | None, now: datetime) -> datetime | None:
     """When a token ends; 422 for a time that has passed."""
     if wanted is None:
         return None
-    if wanted.tzinfo is None:
-        wanted = wanted.replace(tzinfo=UTC)
     if wanted <= now:
         raise invalid([Finding("/expires_at", "lies in the past", "a time to come, or leave it")])
     return wanted
