@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from pydantic import Field
 
 from controller.access import passwords
-from controller.access.identity import Role
+from controller.access.identity import USER_NAME, Role
 from controller.api import bodies, paging
 from controller.api.call import Call, Reply
 from controller.api.problems import Problem, not_found
@@ -26,7 +26,7 @@ Password = Annotated[str, Field(min_length=passwords.LEAST, max_length=passwords
 class NewUser(bodies.Body):
     """A person to be added."""
 
-    name: Annotated[str, Field(pattern=r"^[a-z0-9]([-a-z0-9._]{0,61}[a-z0-9])?$")]
+    name: Annotated[str, Field(pattern=f"^{USER_NAME}$")]
     password: Password
     role: RoleName
     sites: Sites = None
