@@ -41,6 +41,11 @@ class Identity:
         return self.name
 
     @property
+    def has_all_sites(self) -> bool:
+        """Whether no site is out of reach, those to come included."""
+        return self.sites is None
+
+    @property
     def is_site(self) -> bool:
         """Whether a runner asks."""
         return self.role is Role.SITE

@@ -231,7 +231,16 @@ def stands(landed: Landed) -> dict[str, Any]:
 
 ROUTES: Final = (
     Route("GET", "/sites", listed, Role.VIEWER, "Sites"),
-    Route("POST", "/sites", created, Role.ADMIN, "Add a site", Object.REQUIRED, 201),
+    Route(
+        "POST",
+        "/sites",
+        created,
+        Role.ADMIN,
+        "Add a site",
+        Object.REQUIRED,
+        201,
+        whole_fleet=True,
+    ),
     Route("GET", "/sites/<site>", shown, Role.VIEWER, "One site", runner_too=True),
     Route("PATCH", "/sites/<site>", changed, Role.OPERATOR, "Change its document", Object.REQUIRED),
     Route("DELETE", "/sites/<site>", removed, Role.ADMIN, "Remove a site"),

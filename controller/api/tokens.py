@@ -53,11 +53,15 @@ class Login(bodies.Body):
 
 
 def listed(call: Call) -> dict[str, Any]:
-    """GET /tokens: those that are valid; never the token itself."""
+    """GET /tokens: those that are valid and reach no further than who asks; never the token."""
     page = call.page()
     with call.parts.store.session() as session:
         now = call.parts.clock()
-        rows = access.tokens(session, now, after=paging.text(page), limit=page.fetch)
+        rows = paging.within_reach(
+            page,
+            lambda after, limit: access.tokens(session, now, after=after, limit=limit),
+            lambda token: call.who.may_give(token["sites"]),
+        )
     return paging.listing(page, rows)
 
 

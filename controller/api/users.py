@@ -42,10 +42,14 @@ class UserChange(bodies.Body):
 
 
 def listed(call: Call) -> dict[str, Any]:
-    """GET /users."""
+    """GET /users: those who reach no further than who asks."""
     page = call.page()
     with call.parts.store.session() as session:
-        rows = access.users(session, after=paging.text(page), limit=page.fetch)
+        rows = paging.within_reach(
+            page,
+            lambda after, limit: access.users(session, after=after, limit=limit),
+            lambda person: call.who.may_give(person["sites"]),
+        )
     return paging.listing(page, rows)
 
 
