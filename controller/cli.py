@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -92,13 +92,17 @@ def migrate(out: Output, config: str | None) -> None:
 
 @controller.command()
 @click.argument("file", type=click.Path(path_type=Path))
+@click.option("--force", is_flag=True, help="overwrite FILE")
 @configured
 @shows
-def backup(out: Output, file: Path, config: str | None) -> None:
-    """Write database and repository into FILE; the controller may go on running."""
+def backup(out: Output, file: Path, force: bool, config: str | None) -> None:
+    """Write database, repository, signing key and configuration into FILE.
+
+    The controller may go on running. FILE is readable for its owner alone.
+    """
     from controller.keeping.backup import backup as run
 
-    about = run(_settings(config), file, out.step)
+    about = run(_settings(config), file, out.step, config=_file(config), force=force)
     text = f"{file}: database" + (f", repository at {about['head']}" if about["head"] else "")
     out.done(text, {"file": str(file), **about})
 
@@ -110,17 +114,25 @@ def backup(out: Output, file: Path, config: str | None) -> None:
 @shows
 def restore(out: Output, file: Path, yes: bool, config: str | None) -> None:
     """Put a backup in place of what is there; that is kept beside it."""
-    from controller.keeping.backup import restore as run
+    from controller.keeping.restore import restore as run
 
     settings = _settings(config)
     confirm(f"Replace the state in {settings.state.dir}?", yes=yes)
-    done = run(settings, file, out.step)
-    lines = [f"Restored what was backed up at {done['made_at']}."]
-    if done["must_accept"]:
-        names = ", ".join(done["must_accept"])
-        lines.append(f"These sites are ahead of it and have to accept: {names}")
-        lines.append("  margrave site accept SITE --commit COMMIT")
-    out.done("\n".join([*lines, *done["findings"]]), done)
+    done = run(settings, file, out.step, config=_file(config))
+    lines = [f"Restored what was backed up at {done['made_at']}.", *done["findings"]]
+    if done["accept"]:
+        lines += _told_to_accept(done)
+    out.done("\n".join(lines), done)
+
+
+def _told_to_accept(done: dict[str, Any]) -> list[str]:
+    """Return lines with the sites that a restored repository halts, and a command for each."""
+    must, may = len(done["must_accept"]), len(done["may_have_to_accept"])
+    certain = "These sites have applied later commits. They run on and halt until you accept:"
+    possible = "These sites halt too if they have fetched later commits than the restored one:"
+    commands = [f"  {command}" for command in done["accept"]]
+    lines = [certain, *commands[:must]] if must else []
+    return [*lines, *([possible, *commands[must:]] if may else [])]
 
 
 @controller.command()
@@ -137,7 +149,30 @@ def rebuild(out: Output, yes: bool, config: str | None) -> None:
     lines = [f"Rebuilt from Git at {done['head']}.", *done["findings"]]
     if done["without_token"]:
         lines.append(f"These sites need a new token: {', '.join(done['without_token'])}")
+    if done["without_admin"]:
+        lines.append("Nobody can sign in: make an admin with margrave controller add-admin")
     out.done("\n".join(lines), done)
+
+
+@controller.command("add-admin")
+@click.argument("name", default="admin", metavar="[NAME]")
+@click.option("--reset", is_flag=True, help="a user who exists: new password, admin of all sites")
+@configured
+@shows
+def add_admin(out: Output, name: str, reset: bool, config: str | None) -> None:
+    """Make an admin on this machine, for whom there is no other way in.
+
+    Password and token are shown this once; only their hashes are kept. The controller may run.
+    """
+    from controller.keeping.admins import add_admin as run
+
+    made = run(_settings(config), name, reset=reset)
+    answer = {"user": made.user, "password": made.password, "token": made.token}
+    if not out.for_eyes:
+        out.answer(answer)
+        return
+    out.card(answer, answer)
+    click.echo("\nPassword and token are shown this once.")
 
 
 @controller.command()
@@ -164,7 +199,14 @@ def accept(out: Output, commit: str, yes: bool, config: str | None) -> None:
 def _settings(config: str | None) -> ControllerSettings:
     from controller import settings
 
+    return settings.load(_file(config))
+
+
+def _file(config: str | None) -> Path:
+    """Return the configuration file that a command works with."""
+    from controller import settings
+
     path = settings.find(config)
     if not path.is_file():
         raise MargraveError(f"{path}: is not there", "make a controller with margrave init")
-    return settings.load(path)
+    return path

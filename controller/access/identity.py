@@ -16,6 +16,8 @@ class Role(StrEnum):
     SITE = "site"  # a runner: its own reports, heartbeats, site and repository, nothing else
 
 
+USER_NAME: Final = r"[a-z0-9]([-a-z0-9._]{0,61}[a-z0-9])?"
+
 _RANK: Final = {Role.VIEWER: 1, Role.OPERATOR: 2, Role.ADMIN: 3, Role.SITE: 0}
 
 
@@ -37,6 +39,11 @@ class Identity:
     def actor(self) -> str:
         """The name that audit, requests and commits carry."""
         return self.name
+
+    @property
+    def has_all_sites(self) -> bool:
+        """Whether no site is out of reach, those to come included."""
+        return self.sites is None
 
     @property
     def is_site(self) -> bool:

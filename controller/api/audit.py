@@ -28,6 +28,13 @@ def verified(call: Call) -> dict[str, Any]:
 
 
 ROUTES: Final = (
-    Route("GET", "/audit", listed, Role.ADMIN, "Who did what, newest first"),
-    Route("GET", "/audit/verify", verified, Role.ADMIN, "Whether the chain of entries is whole"),
+    Route("GET", "/audit", listed, Role.ADMIN, "Who did what, newest first", whole_fleet=True),
+    Route(
+        "GET",
+        "/audit/verify",
+        verified,
+        Role.ADMIN,
+        "Whether the chain of entries is whole",
+        whole_fleet=True,
+    ),
 )

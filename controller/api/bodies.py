@@ -6,14 +6,16 @@ import gzip
 import json
 import math
 import zlib
+from datetime import datetime
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 from flask import request
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, ValidationError
 
 from controller.api.problems import Problem, invalid
 from margrave.findings import Finding, did_you_mean, pointer
+from margrave.times import in_utc
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
 MIB: Final = 1024 * 1024
 BODY_LIMIT: Final = MIB
 REPORT_LIMIT: Final = 8 * MIB
+
+ZonedTime = Annotated[AwareDatetime, AfterValidator(in_utc)]
+AnyTime = Annotated[datetime, AfterValidator(in_utc)]  # a time without a zone is in UTC
 
 M = TypeVar("M", bound=BaseModel)
 

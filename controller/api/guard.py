@@ -63,8 +63,13 @@ def by_session(parts: Parts) -> tuple[Identity, str] | None:
     return (_identity(holder), holder.csrf) if holder else None
 
 
-def require(who: Identity, needs: Role, site: str | None = None) -> None:
-    """403 when the role does not hold the one needed, or a runner asks beyond its site."""
+def require(
+    who: Identity, needs: Role, site: str | None = None, *, whole_fleet: bool = False
+) -> None:
+    """403 when the role does not hold the one needed, or a runner asks beyond its site.
+
+    What concerns the `whole_fleet` is for identities that are not limited to some sites.
+    """
     if who.is_site:
         if needs is Role.SITE and site is not None and who.sees(site):
             return
@@ -78,6 +83,12 @@ def require(who: Identity, needs: Role, site: str | None = None) -> None:
         raise Problem(403, "only the site's runner does this", cure="use the site's token")
     if not who.may(needs):
         raise Problem(403, f"this needs the role {needs}, yours is {who.role}", cure="ask an admin")
+    if whole_fleet and not who.has_all_sites:
+        raise Problem(
+            403,
+            "this concerns all sites, and you are limited to some",
+            cure=f"ask {'an admin' if needs is Role.ADMIN else 'somebody'} of all sites",
+        )
 
 
 def _identity(holder: Holder) -> Identity:

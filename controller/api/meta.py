@@ -67,9 +67,12 @@ def blueprint(parts: Parts, routes: Sequence[Route]) -> Blueprint:
     def metrics_() -> Response:
         # A proxy on this machine is loopback too, but then it names whom it speaks for.
         near = request.remote_addr in LOOPBACK and "X-Forwarded-For" not in request.headers
+        sites = None
         if not near:
-            guard.require(guard.identify(parts), Role.VIEWER)
-        return Response(metrics.text(parts), content_type="text/plain; version=0.0.4")
+            who = guard.identify(parts)
+            guard.require(who, Role.VIEWER)
+            sites = who.sites
+        return Response(metrics.text(parts, sites), content_type="text/plain; version=0.0.4")
 
     @made.get("/openapi.json")
     def openapi_() -> dict[str, Any]:

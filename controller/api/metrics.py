@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import margrave
 from controller import measures
-from controller.api.families import FAMILIES, PREFIX
+from controller.api.families import FAMILIES, PREFIX, Family
 from controller.measures import Counts, Times
 from controller.publish import trunk
 from controller.store import (
@@ -34,12 +34,17 @@ Samples = Iterable[Sample] | Times | Counts
 Found = tuple[str, Samples]  # a family's name, and what there is of it
 
 MOST: Final = 100_000  # sites and nodes: their labels are bounded by what exists
+VERSION: Final = "build_info"
 ENDED: Final = ("succeeded", "failed", "cancelled")
 _ESCAPES: Final = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
 
-def text(parts: Parts) -> str:
-    """All metrics, in the order of their table."""
+def text(parts: Parts, sites: frozenset[str] | None = None) -> str:
+    """Return all metrics, in the order of their table.
+
+    For some `sites` only: the samples that name one of them. Other numbers count all sites
+    together, so of these the version alone is left.
+    """
     with parts.store.session() as session:
         found = {
             **dict(_process(parts, halted=trunk.halt(session) is not None)),
@@ -50,6 +55,8 @@ def text(parts: Parts) -> str:
     lines: list[str] = []
     for family in FAMILIES:
         full, samples = f"{PREFIX}{family.name}", found.pop(family.name)
+        if sites is not None:
+            samples = _within(sites, family, samples)
         lines += [f"# HELP {full} {family.says}", f"# TYPE {full} {family.kind}"]
         if isinstance(samples, Times) and family.kind == "histogram":
             buckets = samples.buckets()
@@ -59,6 +66,15 @@ def text(parts: Parts) -> str:
         lines += [_sample(full, labels, value) for labels, value in some]
     assert not found, f"not in the table: {', '.join(found)}"
     return "\n".join(lines) + "\n"
+
+
+def _within(sites: frozenset[str], family: Family, samples: Samples) -> Samples:
+    """Return the samples that name one of the sites, and the version."""
+    if family.name == VERSION:
+        return samples
+    if "site" not in family.labels or isinstance(samples, Times | Counts):
+        return ()
+    return [(labels, value) for labels, value in samples if labels["site"] in sites]
 
 
 def _process(parts: Parts, *, halted: bool) -> Iterator[Found]:

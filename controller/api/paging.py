@@ -12,7 +12,9 @@ from controller.api.problems import invalid
 from margrave.findings import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
+    Named = tuple[tuple[str], dict[str, Any]]  # a row that is keyed by a name
 
 K = TypeVar("K", int, str)
 
@@ -69,6 +71,23 @@ def listing(
     shown = rows[: page.limit]
     more = len(rows) > page.limit
     return {"items": [item for _, item in shown], "next": cursor(shown[-1][0]) if more else None}
+
+
+def within_reach(
+    page: Page,
+    fetch: Callable[[str | None, int], Sequence[Named]],
+    reaches: Callable[[dict[str, Any]], bool],
+) -> list[Named]:
+    """Return rows for a page, without those out of reach; `fetch` reads rows behind a key."""
+    found: list[Named] = []
+    after = text(page)
+    while len(found) < page.fetch:
+        rows = fetch(after, page.fetch)
+        found += [row for row in rows if reaches(row[1])]
+        if len(rows) < page.fetch:
+            break
+        after = rows[-1][0][0]
+    return found[: page.fetch]
 
 
 def number(page: Page) -> int | None:

@@ -14,6 +14,7 @@ from controller.store import facts, proposals
 
 if TYPE_CHECKING:
     from controller.api.call import Call
+    from controller.store.proposals import Proposed
 
 
 class AcceptMain(bodies.Body):
@@ -35,11 +36,17 @@ def shown(call: Call) -> dict[str, Any]:
             "halted": trunk.halt(session),
             "waiting": [
                 *({"branch": one.name, "commit": one.commit, "request": one.id, "site": None}
-                  for one in proposals.waiting(session)),
+                  for one in proposals.waiting(session) if _concerns(call, one)),
                 *({"branch": name, "commit": one["commit"], "request": None, "site": one["site"]}
-                  for name, one in sorted(sites.items())),
+                  for name, one in sorted(sites.items()) if call.who.sees(one["site"])),
             ],
         }  # fmt: skip
+
+
+def _concerns(call: Call, proposed: Proposed) -> bool:
+    """Return whether a request that waits to be merged changes a site of the caller's."""
+    sites = {deployment["site"] for deployment in proposed.work["deployments"]}
+    return call.who.has_all_sites or any(call.who.sees(site) for site in sites)
 
 
 def accepted(call: Call, body: AcceptMain) -> dict[str, Any]:
@@ -61,5 +68,6 @@ ROUTES: Final = (
         "Accept a main that was rewritten",
         AcceptMain,
         202,
+        whole_fleet=True,
     ),
 )

@@ -43,6 +43,7 @@ class Route:
     status: int = 200
     limit: int = bodies.BODY_LIMIT
     runner_too: bool = False  # also for the runner of the site in the path
+    whole_fleet: bool = False  # only for identities that are not limited to some sites
 
     @property
     def name(self) -> str:
@@ -83,7 +84,7 @@ def _require(who: Identity, route: Route, path: dict[str, str]) -> None:
     if route.runner_too and who.is_site:
         guard.require(who, Role.SITE, site)
         return
-    guard.require(who, route.needs, site)
+    guard.require(who, route.needs, site, whole_fleet=route.whole_fleet)
 
 
 def _check_query(route: Route) -> None:

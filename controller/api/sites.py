@@ -5,11 +5,12 @@ from __future__ import annotations
 import uuid
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from pydantic import AwareDatetime, Field
+from pydantic import Field
 
 from controller.access import passwords
 from controller.access.identity import Role
 from controller.api import bodies, choices, paging
+from controller.api.accepting import Accept, commit_to_accept
 from controller.api.call import Call, Reply
 from controller.api.problems import Problem, invalid, not_found
 from controller.api.routes import Object, Route
@@ -34,19 +35,13 @@ class Pause(bodies.Body):
     """Why a site is to stand still, and until when."""
 
     reason: Annotated[str, Field(max_length=500)] = ""
-    until: AwareDatetime | None = None
+    until: bodies.ZonedTime | None = None
 
 
 class NewSiteToken(bodies.Body):
     """How long a runner's token is to last; for ever when nothing is said."""
 
-    expires_at: AwareDatetime | None = None
-
-
-class Accept(bodies.Body):
-    """The commit up to which rewritten history is accepted."""
-
-    commit: Annotated[str, Field(pattern=r"^[0-9a-f]{7,64}$")]
+    expires_at: bodies.ZonedTime | None = None
 
 
 def listed(call: Call) -> dict[str, Any]:
@@ -183,7 +178,9 @@ def reloaded(call: Call, site: str) -> dict[str, Any]:
 
 def accepted(call: Call, site: str, body: Accept) -> dict[str, Any]:
     """POST /sites/{site}/accept: a command; rewritten history is taken up to that commit."""
-    return give(call, site, CommandKind.ACCEPT, {"commit": body.commit})
+    with call.parts.store.session() as session:
+        commit = commit_to_accept(call, session, find(call, session, site), body.commit)
+    return give(call, site, CommandKind.ACCEPT, {"commit": commit})
 
 
 def give(call: Call, site: str, kind: CommandKind, data: dict[str, Any]) -> dict[str, Any]:
@@ -234,7 +231,16 @@ def stands(landed: Landed) -> dict[str, Any]:
 
 ROUTES: Final = (
     Route("GET", "/sites", listed, Role.VIEWER, "Sites"),
-    Route("POST", "/sites", created, Role.ADMIN, "Add a site", Object.REQUIRED, 201),
+    Route(
+        "POST",
+        "/sites",
+        created,
+        Role.ADMIN,
+        "Add a site",
+        Object.REQUIRED,
+        201,
+        whole_fleet=True,
+    ),
     Route("GET", "/sites/<site>", shown, Role.VIEWER, "One site", runner_too=True),
     Route("PATCH", "/sites/<site>", changed, Role.OPERATOR, "Change its document", Object.REQUIRED),
     Route("DELETE", "/sites/<site>", removed, Role.ADMIN, "Remove a site"),

@@ -76,8 +76,24 @@ def _find(session: Session, source: str) -> dict[str, Any]:
 
 ROUTES: Final = (
     Route("GET", "/app-sources", listed, Role.VIEWER, "Sources of applications"),
-    Route("POST", "/app-sources", added, Role.ADMIN, "Add a source", Object.REQUIRED, 201),
+    Route(
+        "POST",
+        "/app-sources",
+        added,
+        Role.ADMIN,
+        "Add a source",
+        Object.REQUIRED,
+        201,
+        whole_fleet=True,
+    ),
     Route("GET", "/app-sources/<source>", shown, Role.VIEWER, "One source"),
-    Route("DELETE", "/app-sources/<source>", removed, Role.ADMIN, "Remove a source"),
+    Route(
+        "DELETE",
+        "/app-sources/<source>",
+        removed,
+        Role.ADMIN,
+        "Remove a source",
+        whole_fleet=True,
+    ),
     Route("POST", "/app-sources/<source>/sync", synced, Role.OPERATOR, "Read it now"),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NoReturn
 
 from flask import request
@@ -42,7 +42,7 @@ class NewToken(bodies.Body):
     name: Name
     role: RoleName
     sites: Sites = None
-    expires_at: datetime | None = None
+    expires_at: bodies.AnyTime | None = None
 
 
 class Login(bodies.Body):
@@ -53,11 +53,15 @@ class Login(bodies.Body):
 
 
 def listed(call: Call) -> dict[str, Any]:
-    """GET /tokens: those that are valid; never the token itself."""
+    """GET /tokens: those that are valid and reach no further than who asks; never the token."""
     page = call.page()
     with call.parts.store.session() as session:
         now = call.parts.clock()
-        rows = access.tokens(session, now, after=paging.text(page), limit=page.fetch)
+        rows = paging.within_reach(
+            page,
+            lambda after, limit: access.tokens(session, now, after=after, limit=limit),
+            lambda token: call.who.may_give(token["sites"]),
+        )
     return paging.listing(page, rows)
 
 
@@ -133,8 +137,6 @@ def expiry(wanted: datetime | None, now: datetime) -> datetime | None:
     """When a token ends; 422 for a time that has passed."""
     if wanted is None:
         return None
-    if wanted.tzinfo is None:
-        wanted = wanted.replace(tzinfo=UTC)
     if wanted <= now:
         raise invalid([Finding("/expires_at", "lies in the past", "a time to come, or leave it")])
     return wanted

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from pydantic import Field
 
 from controller.access import passwords
-from controller.access.identity import Role
+from controller.access.identity import USER_NAME, Role
 from controller.api import bodies, paging
 from controller.api.call import Call, Reply
 from controller.api.problems import Problem, not_found
@@ -26,7 +26,7 @@ Password = Annotated[str, Field(min_length=passwords.LEAST, max_length=passwords
 class NewUser(bodies.Body):
     """A person to be added."""
 
-    name: Annotated[str, Field(pattern=r"^[a-z0-9]([-a-z0-9._]{0,61}[a-z0-9])?$")]
+    name: Annotated[str, Field(pattern=f"^{USER_NAME}$")]
     password: Password
     role: RoleName
     sites: Sites = None
@@ -42,10 +42,14 @@ class UserChange(bodies.Body):
 
 
 def listed(call: Call) -> dict[str, Any]:
-    """GET /users."""
+    """GET /users: those who reach no further than who asks."""
     page = call.page()
     with call.parts.store.session() as session:
-        rows = access.users(session, after=paging.text(page), limit=page.fetch)
+        rows = paging.within_reach(
+            page,
+            lambda after, limit: access.users(session, after=after, limit=limit),
+            lambda person: call.who.may_give(person["sites"]),
+        )
     return paging.listing(page, rows)
 
 

@@ -1,5 +1,6 @@
-"""The controller's belongings: made at first, kept safe, brought back.
+"""The controller's belongings: made at first, backed up, restored, rebuilt.
 
-What lives here: `initial` (init), `backup` (backup and restore), `rebuild`.
-May use: margrave, the store, publish, catalog, access. Never: Flask, click.
+Contents: `initial` (init), `admins`, `backup`, `restore` with `rewound` (sites that are ahead of
+it) and `configuration`, `rebuild`, `accepting`. May use: margrave, the store, publish, catalog,
+access. Never: Flask, click.
 """

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
-import uuid
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from controller import settings
-from controller.access import passwords
+from controller.keeping.admins import NewAdmin, put_admin
+from controller.keeping.files import write_private
 from controller.publish import Repository
 from controller.store import Store, access
-from controller.store.words import Role
 from margrave.errors import Conflict, MargraveError
 
 ADMIN: Final = "admin"
@@ -81,18 +78,17 @@ def make(folder: Path, database: str = "") -> Made:
     draft = config.with_suffix(".new")
     # JSON's text is TOML's too.
     where = _DATABASE.format(url=json.dumps(database)) if database else ""
-    _write_private(draft, _CONFIG + (_SIGNING if public else "") + where)
+    write_private(draft, (_CONFIG + (_SIGNING if public else "") + where).encode())
     loaded = settings.load(draft, {})
     Repository(loaded).prepare()
     store = Store(loaded.database_url)
     store.migrate()
-    password, token = passwords.new_password(), passwords.new_token("mgt")
     try:
-        _admin(store, password, token)
+        admin = _admin(store)
     finally:
         store.close()
     draft.rename(config)
-    return Made(config, ADMIN, password, token, public)
+    return Made(config, admin.user, admin.password, admin.token, public)
 
 
 def _check_free(folder: Path, config: Path) -> None:
@@ -116,31 +112,12 @@ def _check_free(folder: Path, config: Path) -> None:
         )
 
 
-def _admin(store: Store, password: str, token: str) -> None:
-    now = datetime.now(UTC)
+def _admin(store: Store) -> NewAdmin:
     with store.write() as session:
-        if access.user(session, ADMIN) is not None:
+        if access.admins(session) or access.user(session, ADMIN) is not None:
             words = "bring its margrave.toml back, or choose an empty folder and database"
             raise Conflict("the database is a controller's already: it has an admin", words)
-        person = {
-            "name": ADMIN,
-            "password_hash": passwords.hash_password(password),
-            "role": Role.ADMIN,
-            "sites": None,
-            "created_at": now,
-        }
-        access.add_user(session, person)
-        first = {
-            "id": str(uuid.uuid4()),
-            "name": "made by init",
-            "digest": passwords.token_hash(token),
-            "role": Role.ADMIN,
-            "sites": None,
-            "user": ADMIN,
-            "created_by": "init",
-            "created_at": now,
-        }
-        access.add_token(session, first)
+        return put_admin(session, ADMIN, "init")
 
 
 def _signing_key(path: Path) -> str:
@@ -154,10 +131,3 @@ def _signing_key(path: Path) -> str:
         if done.returncode != 0:
             raise MargraveError(f"ssh-keygen: {done.stderr.strip()}", "check the folder's rights")
     return path.with_name(f"{path.name}.pub").read_text(encoding="utf-8").strip()
-
-
-def _write_private(path: Path, text: str) -> None:
-    path.unlink(missing_ok=True)
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(text)

@@ -16,7 +16,7 @@ from controller.keeping.backup import (
     silent,
 )
 from controller.publish import Publisher, Repository
-from controller.store import Store, carrying
+from controller.store import Store, access, carrying
 from margrave.errors import MargraveError
 
 if TYPE_CHECKING:
@@ -31,7 +31,8 @@ def rebuild(settings: ControllerSettings, tell: Callable[[str], None] = silent) 
     """Make the database anew; what runners know comes with their next snapshots.
 
     People, tokens and sources are carried over when the old database can be read; otherwise
-    `without_token` names the sites that need a new one.
+    `without_token` names the sites that need a new one, `without_admin` tells that nobody can
+    sign in to make it.
     """
     must_be_stopped(settings)
     settings.state.dir.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -48,6 +49,7 @@ def rebuild(settings: ControllerSettings, tell: Callable[[str], None] = silent) 
             head = Publisher(store, settings, _now, repository).refresh()
             with store.write() as session:
                 without = carrying.put(session, carried)
+                no_admin = not access.admins(session)
             tell("reading the sources")
             findings = _sync(settings, store, carried)
         finally:
@@ -58,6 +60,7 @@ def rebuild(settings: ControllerSettings, tell: Callable[[str], None] = silent) 
         "aside": str(aside) if aside.exists() else None,
         "carried": {name: len(rows) for name, rows in carried.items()},
         "without_token": without,
+        "without_admin": no_admin,
         "findings": findings,
     }
 

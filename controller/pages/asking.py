@@ -48,7 +48,7 @@ def _answer(
     given: Mapping[str, str] | None,
     names: Mapping[str, str],
 ) -> Any:
-    guard.require(call.who, route.needs, names.get("site"))
+    guard.require(call.who, route.needs, names.get("site"), whole_fleet=route.whole_fleet)
     arguments: dict[str, Any] = dict(names)
     if isinstance(route.body, Object):
         arguments["body"] = dict(body or {})
@@ -115,4 +115,5 @@ def app_at(call: Call, app: str, version: str | None) -> dict[str, Any]:
 
 def may(call: Call, method: str, path: str) -> bool:
     """Whether who looks may ask that: a button that would be refused is not shown."""
-    return call.who.may(_TABLE[method, path].needs)
+    route = _TABLE[method, path]
+    return call.who.may(route.needs) and (call.who.has_all_sites or not route.whole_fleet)

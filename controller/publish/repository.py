@@ -136,6 +136,15 @@ class Repository:
         """Whether the commit is here."""
         return self.git.holds("cat-file", "-e", f"{commit}^{{commit}}")
 
+    def commit_id(self, text: str) -> str | None:
+        """Return the whole id of the commit with that id or unambiguous beginning of one."""
+        try:
+            return self.git.text(
+                "rev-parse", "--verify", "--quiet", "--end-of-options", f"{text}^{{commit}}"
+            )
+        except GitFailed:
+            return None
+
     def contains(self, later: str, commit: str) -> bool:
         """Whether a commit is the later one or leads to it; False when one is not here."""
         return self.git.holds("merge-base", "--is-ancestor", commit, later)

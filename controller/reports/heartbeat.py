@@ -12,6 +12,7 @@ from controller.store import beats, facts
 from controller.store.batch import Page
 from controller.store.freshness import Moment, NodeStatus
 from controller.store.shapes import stamp
+from margrave import times
 from margrave.lifecycle import Freshness
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from controller.store import Session, Store
     from controller.store.beats import Claim
 
+FARTHEST: Final = 2**31 - 1  # seconds, 68 years: what the column holds on every database
 WRONG: Final = 30.0  # seconds: certificates, windows and the order of history begin to suffer
 MOST: Final = 200  # in one transaction; others wait for its end
 
@@ -162,7 +164,9 @@ def _offset(seconds: float, known: int | None) -> int | None:
     """
     if abs(seconds) < WRONG:
         return None
-    return known if known is not None and abs(seconds - known) < WRONG / 2 else round(seconds)
+    if known is not None and abs(seconds - known) < WRONG / 2:
+        return known
+    return max(-FARTHEST, min(FARTHEST, round(seconds)))
 
 
 def _node_values(node: HeartbeatNode, at: datetime, now: datetime) -> dict[str, Any]:
@@ -171,5 +175,5 @@ def _node_values(node: HeartbeatNode, at: datetime, now: datetime) -> dict[str, 
         values["status"] = str(node.status)
     if node.last_seen is not None:
         # How long ago it was by the runner's own clock, so a wrong clock there does no harm.
-        values["last_seen"] = now - max(at - node.last_seen, at - at)
+        values["last_seen"] = times.before(now, at - node.last_seen)
     return values

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -19,10 +19,7 @@ from pydantic import (
 from controller.store.words import CommandState, OperationState
 from margrave.lifecycle import Kind, Outcome, State
 from margrave.names import LABEL, UUID, is_trace
-
-
-def _aware(at: datetime) -> datetime:
-    return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
+from margrave.times import in_utc
 
 
 def _written(at: object) -> object:
@@ -32,7 +29,7 @@ def _written(at: object) -> object:
     raise ValueError("is no time (write RFC 3339: 2026-03-01T12:00:00Z)")
 
 
-Time = Annotated[datetime, BeforeValidator(_written), AfterValidator(_aware)]
+Time = Annotated[datetime, BeforeValidator(_written), AfterValidator(in_utc)]
 Label = Annotated[str, Field(pattern=f"^{LABEL}$")]
 Uuid = Annotated[str, StringConstraints(pattern=f"^{UUID}$", to_lower=True)]
 Digest = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]

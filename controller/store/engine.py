@@ -34,6 +34,8 @@ _BUSY_MILLISECONDS = 15_000
 POSTGRESQL: Final = "postgresql+psycopg"
 # Several controllers share a server that lets in a hundred by default.
 _POOL: Final = {"pool_size": 5, "max_overflow": 15, "pool_pre_ping": True, "pool_recycle": 1800}
+# An error of a statement is logged without the values: digests of tokens are among them.
+_PRIVATE: Final = {"hide_parameters": True}
 # A controller's machine that vanishes holds its locks until the server notices: half a minute.
 _SERVER: Final = (
     "-c timezone=UTC -c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5"
@@ -192,13 +194,13 @@ def _postgresql(url: URL) -> Engine:
         raise Refused(words, "write sqlite:///FILE or postgresql://USER@HOST/DATABASE")
     url = url.set(drivername=POSTGRESQL)
     arguments = {"options": _SERVER, "connect_timeout": 10, "application_name": _name()}
-    return create_engine(url, connect_args=arguments, **_POOL)
+    return create_engine(url, connect_args=arguments, **_POOL, **_PRIVATE)
 
 
 def _sqlite(url: URL) -> Engine:
     if url.database and url.database != ":memory:":
         Path(url.database).parent.mkdir(parents=True, exist_ok=True)
-    engine = create_engine(url, connect_args={"check_same_thread": False})
+    engine = create_engine(url, connect_args={"check_same_thread": False}, **_PRIVATE)
     event.listen(engine, "connect", _prepare)
     event.listen(engine, "begin", _begin)
     return engine

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlalchemy.exc import DataError, IntegrityError, StatementError
+from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError, StatementError
 
 from controller.store import totals
 from controller.store.models import RejectedReport, ReportCursor
 from controller.store.totals import Counted
+from margrave.errors import MargraveError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
     from sqlalchemy.orm import Session
+
+LOG = logging.getLogger(__name__)
 
 BODY_KEPT = 64 * 1024  # characters of a rejected event: enough to find the fault
 
@@ -45,7 +49,7 @@ def advance(session: Session, line: Line, next_seq: int, now: datetime) -> None:
 
 
 def attempt(session: Session, step: Callable[[], None]) -> str:
-    """Do a step that is undone when the database refuses its values; why, or an empty text.
+    """Do a step that is undone when it fails for its values; return why, or an empty text.
 
     A database that is ill itself raises: what it cannot take now it may take in a minute.
     """
@@ -58,6 +62,11 @@ def attempt(session: Session, step: Callable[[], None]) -> str:
         if isinstance(error.orig, ValueError | TypeError | OverflowError):
             return f"the database refuses it: {error.orig}"
         raise
+    except (MargraveError, SQLAlchemyError, OSError, MemoryError):
+        raise
+    except Exception as error:  # a defect that an event meets must not stop the events behind it
+        LOG.exception("a reported event is rejected")
+        return f"it meets a defect of the controller: {type(error).__name__}: {error}"
     return ""
 
 

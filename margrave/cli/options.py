@@ -12,6 +12,7 @@ import click
 from margrave import durations
 from margrave.cli import complete
 from margrave.terminal.options import Duration
+from margrave.times import in_utc
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,19 +80,25 @@ class Moment(click.ParamType[str]):
     name = "time"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        if re.fullmatch(durations.PATTERN, value):
-            return _stamp(datetime.now(UTC) + timedelta(seconds=durations.seconds(value)))
         try:
-            when = datetime.fromisoformat(value)
-        except ValueError:
-            when = None
-        if when is None or when.tzinfo is None:
+            when = _moment(str(value))
+        except (ValueError, OverflowError):
             self.fail(f'"{value}" is no time: write 2030-01-31T18:00:00Z, or 2h', param, ctx)
-        return _stamp(when.astimezone(UTC))
+        return _stamp(when)
 
 
 def _stamp(when: datetime) -> str:
     return when.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _moment(text: str) -> datetime:
+    """Read a time with its zone, or a duration from now."""
+    if re.fullmatch(durations.PATTERN, text):
+        return datetime.now(UTC) + timedelta(seconds=durations.seconds(text))
+    when = datetime.fromisoformat(text)
+    if when.tzinfo is None:
+        raise ValueError("a time without a zone")
+    return in_utc(when)
 
 
 def waits(function: F) -> F:

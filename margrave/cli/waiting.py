@@ -70,11 +70,18 @@ def has_ended(deployment: Row, placements: Iterable[Row], goal: Goal) -> bool:
 
 
 def _settled(placement: Row, deployment: Row) -> bool:
-    return (
-        placement["wanted_revision"] == deployment["revision"]
-        and placement["outcome"] in ENDED
-        and placement["state"] in {"INSTALLED", "FAILED"}
-    )
+    """Return whether the placement has come to its end for the deployment's revision.
+
+    One that is held before its first install begins stays PENDING.
+    """
+    state, outcome = placement["state"], placement["outcome"]
+    at_rest = state in {"INSTALLED", "FAILED"} or (state, outcome) == ("PENDING", "held")
+    return at_rest and outcome in ENDED and placement["wanted_revision"] == deployment["revision"]
+
+
+def _may_go_back(placement: Row) -> bool:
+    """Return whether a failed placement has an earlier release that the runner can bring back."""
+    return placement["state"] == "FAILED" and placement.get("revision") is not None
 
 
 def _moved(placement: Row, goal: Goal) -> bool:
@@ -147,7 +154,7 @@ class Follower:
         if not has_ended(deployment, placements, goal):
             self._failed_since.pop(key, None)
             return None
-        if any(one["state"] == "FAILED" for one in placements) and not self._stayed(key):
+        if any(_may_go_back(one) for one in placements) and not self._stayed(key):
             return None
         return deployment, placements
 

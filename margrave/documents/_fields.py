@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any, Final
 from zoneinfo import ZoneInfo
 
@@ -12,6 +12,7 @@ from pydantic import AfterValidator, Field, ValidationInfo
 from margrave import digest, durations, windows
 from margrave.errors import MargraveError
 from margrave.names import LABEL, LABEL_CURE, UUID, is_label, is_uuid
+from margrave.times import in_utc
 
 # A key of the validation context: read what is out of bounds all the same.
 UNBOUNDED: Final = "unbounded"
@@ -232,8 +233,8 @@ def _is_moment(text: str) -> bool:
     if re.fullmatch(_MOMENT, text) is None:
         return False
     try:
-        datetime.fromisoformat(text).astimezone(UTC)
-    except (ValueError, OverflowError):  # the 30th of February; a year that UTC does not have
+        in_utc(datetime.fromisoformat(text))
+    except ValueError:  # the 30th of February, or a day before or after all days of UTC
         return False
     return True
 

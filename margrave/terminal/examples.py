@@ -17,6 +17,10 @@ EXAMPLES: Final = {
     "context remove": ("margrave context remove plant",),
     "context use": ("margrave context use plant",),
     "controller accept": ("margrave controller accept --commit 3f9c2d41e5a0",),
+    "controller add-admin": (
+        "margrave controller add-admin",
+        "margrave controller add-admin ada --reset",
+    ),
     "controller backup": ("margrave controller backup /backup/margrave.tar.gz",),
     "controller migrate": ("margrave controller migrate --config /etc/margrave/margrave.toml",),
     "controller rebuild": ("margrave controller rebuild",),

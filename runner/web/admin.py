@@ -12,6 +12,7 @@ from margrave.errors import DocumentError, Refused
 from margrave.findings import Finding
 from margrave.names import check_label
 from margrave.secret import Secret
+from margrave.times import in_utc
 from runner.ports import Check, NodeRequest, Onboarded, Onboarding
 from runner.store.resources import node_resource
 from runner.web import problems
@@ -152,6 +153,8 @@ def _moment(text: object) -> str | None:
         return None
     try:
         when = datetime.fromisoformat(str(text))
+        if when.tzinfo is not None:
+            in_utc(when)
     except ValueError as error:
         raise Refused(f'until: "{text}" is no time', "2026-01-31T12:00:00Z") from error
     if when.tzinfo is None:

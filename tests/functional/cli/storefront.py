@@ -39,6 +39,7 @@ def placement(owner: str, **more: Any) -> dict[str, Any]:
         "incarnation": 1,
         "state": "INSTALLED",
         "outcome": "succeeded",
+        "revision": "sha256:old",
         "wanted_revision": "sha256:new",
         "attempt": 1,
         "since": "2030-01-01T00:00:00Z",

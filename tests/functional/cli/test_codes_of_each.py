@@ -55,8 +55,15 @@ ALONE: Final[dict[str, tuple[tuple[int, str], ...]]] = {
         (2, "--commit 3f9c2d41e5a0 --config made/margrave.toml"),
         (2, ""),
     ),
+    "controller add-admin": (
+        (0, "grace --config made/margrave.toml"),
+        (5, "admin --config made/margrave.toml"),
+        (0, "admin --reset --config made/margrave.toml"),
+        (1, "No.Name --config made/margrave.toml"),
+    ),
     "controller backup": (
         (0, "kept.tar.gz --config made/margrave.toml"),
+        (5, "broken.toml --config made/margrave.toml"),
         (3, "nowhere/kept.tar.gz --config made/margrave.toml"),
         (1, "kept.tar.gz --config broken.toml"),
         (1, "kept.tar.gz --config binary.toml"),

@@ -80,9 +80,9 @@ CASES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
 }
 # What makes or takes down what no fake can stand for.
 MACHINE: Final = (
-    "controller accept", "controller backup", "controller migrate", "controller rebuild",
-    "controller restore", "controller serve", "demo down", "demo up", "init", "lab down",
-    "lab fail", "lab heal", "lab ssh", "lab up", "runner beacon", "runner serve",
+    "controller accept", "controller add-admin", "controller backup", "controller migrate",
+    "controller rebuild", "controller restore", "controller serve", "demo down", "demo up", "init",
+    "lab down", "lab fail", "lab heal", "lab ssh", "lab up", "runner beacon", "runner serve",
 )  # fmt: skip
 # What prints what only this machine or this moment knows, and where it is shown instead.
 ELSEWHERE: Final = {

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from margrave.cli import waiting
 from tests.functional.cli.storefront import HARBOR, LIST, deployment, placement
 
 if TYPE_CHECKING:
@@ -73,6 +74,32 @@ def test_wait_ends_with_1_when_one_ended_otherwise(
 
     assert ran.code == 1
     assert f"harbor/harbor-1: {end['outcome']}: health: never healthy (see its log)" in ran.err
+
+
+def test_wait_ends_when_the_canary_failed_and_the_rest_is_held(
+    run: Run, known: FakeController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A first install has nothing to go back to, and what is held before it began stays PENDING:
+    both have ended, without a wait for a way back."""
+    monkeypatch.setattr(waiting, "GRACE", 60.0)
+    rows = [
+        placement(HARBOR, state="FAILED", outcome="failed", revision=None),
+        placement(HARBOR, node="harbor-2", state="PENDING", outcome="held", revision=None),
+        placement(HARBOR, node="harbor-3", state="PENDING", outcome="held", revision=None),
+    ]
+    known.on("GET", f"{LIST}/{HARBOR}/placements", 200, {"items": rows, "next": None})
+
+    ran = run(*WAIT, "--timeout", "5s")
+
+    assert ran.code == 1
+    assert "harbor/harbor-2: held" in ran.err
+
+
+def test_wait_goes_on_while_a_placement_is_pending(run: Run, known: FakeController) -> None:
+    """Only what is held has ended before it began."""
+    Moves(known, {"state": "PENDING", "outcome": "pending"}, {"state": "PENDING"}, {})
+
+    assert run(*WAIT).code == 0
 
 
 def test_a_failure_that_goes_back_is_waited_for(run: Run, known: FakeController) -> None:

@@ -13,8 +13,9 @@ from click.testing import CliRunner
 
 from controller import settings
 from controller.cli import controller, init
-from controller.keeping.backup import backup, restore
+from controller.keeping.backup import backup
 from controller.keeping.rebuild import rebuild
+from controller.keeping.restore import restore
 from controller.store import Store, access, deployments, fleet
 from controller.store.freshness import Moment
 from margrave.errors import Conflict, NotFound, Refused

@@ -11,8 +11,9 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from controller.access.passwords import token_hash
-from controller.keeping.backup import backup, restore
+from controller.keeping.backup import backup
 from controller.keeping.rebuild import rebuild
+from controller.keeping.restore import restore
 from controller.reports.intake import Intake
 from controller.reports.messages import Batch
 from controller.store import Store, access, audit, deployments, fleet

@@ -66,7 +66,7 @@ def sites(w: World) -> None:
     for verb in ("drain", "undrain"):
         has("site", w.ask("POST", f"/sites/depot/{verb}"))
     assert w.ask("POST", "/sites/depot/reload", 202)["kind"] == "reload"
-    body = {"commit": "c" * 40}
+    body = {"commit": w.ask("GET", "/repository")["head"]}
     assert w.ask("POST", "/sites/depot/accept", 202, json=body)["kind"] == "accept"
     w.ask("POST", "/sites/depot/accept", 403, token=w.ids["operator"], json=body)
 
