@@ -18,6 +18,7 @@ from margrave.sections import (
     GitAccess,
     Heartbeat,
     Hooks,
+    Interval,
     Registry,
     Section,
     State,
@@ -40,7 +41,25 @@ class Http(Section):
     bind: str = Field("127.0.0.1:8800", description="host:port to listen on")
     insecure: bool = Field(False, description="listen beyond loopback without TLS")
     external_url: str | None = Field(None, description="the address that users and runners use")
-    threads: int | None = Field(None, ge=4, description="default: one for each stream, and 16")
+    threads: int | None = Field(
+        None, ge=4, description="threads for reads, for changes and for runners each; default: 16"
+    )
+    trusted_proxies: tuple[str, ...] = Field(
+        (), description="addresses or networks of proxies whose X-Forwarded-For is believed"
+    )
+    connections: int = Field(4096, ge=64, description="how many connections may be open at once")
+    connections_per_address: int = Field(
+        1024, ge=16, description="how many of them may wait for one address without a request"
+    )
+    header_timeout: Interval = Field(
+        "10s", description="how long the header of a request may take to arrive"
+    )
+    body_timeout: Interval = Field(
+        "60s", description="how long its body may take; longer if it has 4 KiB a second"
+    )
+    idle_timeout: Interval = Field(
+        "15s", description="how long a connection may stay open without a request"
+    )
     tls: Tls = Tls()
 
 
