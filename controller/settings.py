@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import ssl
 from pathlib import Path
@@ -177,9 +178,22 @@ def problems(loaded: ControllerSettings, where: str = "") -> list[Finding]:
         words = "branches are for a repository elsewhere, where people merge them"
         cure = 'name it with remote, or write mode = "direct"'
         findings.append(Finding("/git/mode", words, cure, file=where))
+    findings += _proxy_problems(http, where)
     tried = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     findings += tls_files.findings("git", loaded.git, tried, where)
     return findings + _oidc_problems(loaded, where)
+
+
+def _proxy_problems(http: Http, where: str) -> list[Finding]:
+    """Return a finding for each trusted proxy that is neither an address nor a network."""
+    findings = []
+    for text in http.trusted_proxies:
+        try:
+            ipaddress.ip_network(text)
+        except ValueError as error:
+            words, cure = f'"{text}": {error}', "write 10.0.0.5 or 10.0.0.0/24"
+            findings.append(Finding("/http/trusted_proxies", words, cure, file=where))
+    return findings
 
 
 def _oidc_problems(loaded: ControllerSettings, where: str) -> list[Finding]:
