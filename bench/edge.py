@@ -229,7 +229,7 @@ def measured(size: Size) -> dict[str, Any]:
     allow_files()
     os.environ["MARGRAVE_EVENTS__MAX_CLIENTS"] = str(2 * size.streams)
     with tempfile.TemporaryDirectory() as name, controller(Path(name)) as (_, client, _seconds):
-        one, url = fill(client), str(client.base_url).rstrip("/")
+        one = fill(client)
         port, token = client.base_url.port or 0, (Path(name) / "token").read_text()
         person = {"name": "ada", "password": PASSWORD, "role": "viewer"}
         client.post("/api/v1/users", json=person).raise_for_status()

@@ -8,6 +8,7 @@ import selectors
 import socket
 import ssl
 import time
+from collections import Counter
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from gunicorn import util  # type: ignore[import-untyped]
 from gunicorn.workers.gthread import ThreadWorker  # type: ignore[import-untyped]
 
+from controller import measures
 from controller.edge import proxies, routing
 from controller.edge.connection import HEADER_LIMIT, SLOWEST, Connection, Phase
 from controller.edge.lanes import Lanes
@@ -85,11 +87,28 @@ class EdgeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         self.table = Table(self.options.connections, self.options.per_address, self.options.trusted)
         self._contexts = Contexts(self.cfg)
         self._swept = 0.0
+        self._report()
         super().init_process()
 
     def get_thread_pool(self) -> Lanes:
         """Make the lanes; gunicorn calls this once in the worker's process."""
         return Lanes(routing.sizes(self.options.threads, self.options.streams))
+
+    def _report(self) -> None:
+        """Let the metrics see connections and lanes."""
+
+        def phases() -> list[measures.Sample]:
+            counted = Counter(connection.phase.name.lower() for connection in self.table)
+            return [({"phase": name}, float(counted[name])) for name in sorted(counted)]
+
+        def lanes(field: str) -> list[measures.Sample]:
+            states = self.tpool.states().items()
+            return [({"lane": name}, float(getattr(state, field))) for name, state in states]
+
+        measures.HTTP_CONNECTIONS.report = phases
+        measures.HTTP_RUNNING.report = partial(lanes, "running")
+        measures.HTTP_WAITING.report = partial(lanes, "waiting")
+        measures.HTTP_REFUSED.report = partial(lanes, "refused")
 
     def run(self) -> None:
         """Serve until stopped, then let requests at work end."""
