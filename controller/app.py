@@ -10,11 +10,13 @@ from flask import Blueprint, Flask
 
 from controller import git_endpoint, measures, pages
 from controller.access.limiter import Limiter
+from controller.access.uses import TokenUses
 from controller.admission import Admission
 from controller.api import ROUTES, guard, logged, meta, problems, routes, schemas, transport
 from controller.api.openapi import PREFIX
 from controller.catalog import Catalog
 from controller.chores import Chores
+from controller.edge.proxies import Forwarded
 from controller.events.broker import Broker
 from controller.events.log import StoredEvents
 from controller.gate.git_command import BRANCH
@@ -68,6 +70,7 @@ def assemble(settings: ControllerSettings, clock: Callable[[], datetime] = utc_n
         intake=Intake(store, clock, period),
         heartbeats=Heartbeats(store, clock, period),
         sign_ins=Limiter(*SIGN_INS, time.monotonic),
+        token_uses=TokenUses(),
     )
 
 
@@ -76,6 +79,9 @@ def create_app(parts: Parts, chores: Chores | None = None) -> Flask:
     app = Flask(__name__, static_folder=None)
     app.extensions["margrave"] = parts
     app.json.sort_keys = False  # type: ignore[attr-defined]  # resources keep their order
+    trusted = parts.settings.http.trusted_proxies
+    if trusted:
+        app.wsgi_app = Forwarded(app.wsgi_app, trusted)  # type: ignore[method-assign]
     transport.register(app)
     logged.register(app)
     problems.register(app, pages.told)

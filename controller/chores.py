@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from controller.publish.publisher import SHARED_PAUSE
 from controller.reports.silence import Silence
-from controller.store import retention
+from controller.store import access, retention
 from controller.store.retention import Horizon
 from margrave import durations
 from margrave.errors import MargraveError
@@ -25,6 +25,7 @@ LOG = logging.getLogger(__name__)
 SILENCE_EVERY: Final = 2.0  # seconds: a third of the shortest period that anybody sets
 SOURCES_EVERY: Final = 30.0  # a tenth of the interval that is set unless somebody says else
 SWEEP_EVERY: Final = 3600.0
+USES_EVERY: Final = 10.0
 STOP_WITHIN: Final = 20.0
 
 
@@ -46,6 +47,9 @@ class Chores:
         self._run("sources", self._sources)
         silence = Silence(parts.store, parts.moment)
         self._run("silence", lambda: self._every(SILENCE_EVERY, "silence", silence.look))
+        self._run(
+            "token uses", lambda: self._every(USES_EVERY, "token uses", self.record_token_uses)
+        )
         self._run("retention", lambda: self._every(SWEEP_EVERY, "retention", self.sweep))
 
     def sweep(self) -> None:
@@ -57,9 +61,23 @@ class Chores:
         horizon = Horizon(*(now - timedelta(seconds=durations.seconds(age)) for age in ages))
         retention.sweep(self._parts.store, horizon)
 
+    def record_token_uses(self) -> None:
+        """Record when tokens were last used; what cannot be recorded now is kept for later."""
+        uses = self._parts.token_uses.take()
+        if not uses:
+            return
+        try:
+            with self._parts.store.write() as session:
+                for use in uses:
+                    access.used(session, use.token, use.at, of_site=use.of_site)
+        except Exception:
+            self._parts.token_uses.put_back(uses)
+            raise
+
     def stop(self) -> None:
         """End every stream and let every chore finish the step it is at."""
         self._stop.set()
+        self._once("token uses", self.record_token_uses)
         self._look.set()
         self._parts.publisher.wake()
         self._parts.broker.stop()

@@ -68,7 +68,7 @@ def serve(config: str | None) -> None:
     settings_file.forget(os.environ)
     from controller.serve import serve as run
 
-    run(loaded)
+    run(loaded, click.echo)
 
 
 @controller.command()

@@ -10,9 +10,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 Labels = tuple[str, ...]
+Sample = tuple[dict[str, str], float]
 
 BOUNDS: Final = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 120.0)  # seconds
 LONG: Final = (1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3600.0)  # what nodes and people need
@@ -88,6 +89,20 @@ class Counts:
         return [(dict(zip(self.names, labels, strict=True)), float(n)) for labels, n in found]
 
 
+class Reported:
+    """Samples that another part of this process reports when they are wanted."""
+
+    def __init__(self) -> None:
+        self.report: Callable[[], list[Sample]] = list
+
+    def __iter__(self) -> Iterator[Sample]:
+        return iter(self.report())
+
+
+HTTP_CONNECTIONS: Final = Reported()
+HTTP_RUNNING: Final = Reported()
+HTTP_WAITING: Final = Reported()
+HTTP_REFUSED: Final = Reported()
 GIT: Final = Times(("op", "result"))  # requests to the outside remote
 OPERATIONS: Final = Times(("type",), LONG)  # calls on nodes, as their runners timed them
 QUEUE: Final = Times((), LONG)  # from when a request was accepted until it was taken out

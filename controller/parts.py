@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from controller.access.limiter import Limiter
+    from controller.access.uses import TokenUses
     from controller.admission import Admission
     from controller.catalog import Catalog
     from controller.events.broker import Broker
@@ -38,6 +39,7 @@ class Parts:
     intake: Intake
     heartbeats: Heartbeats
     sign_ins: Limiter
+    token_uses: TokenUses
 
     def moment(self) -> Moment:
         """Now, as freshness is judged by it."""

@@ -6,22 +6,25 @@ import gc
 import json
 import logging
 import os
+import resource
 import ssl
 import sys
 import threading
 import time
 from typing import TYPE_CHECKING, Any, Final
 
-from gunicorn import util  # type: ignore[import-untyped]
 from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]
 from gunicorn.arbiter import Arbiter  # type: ignore[import-untyped]
 from gunicorn.systemd import sd_notify  # type: ignore[import-untyped]
-from gunicorn.workers.gthread import ThreadWorker  # type: ignore[import-untyped]
 
 from controller import logs
+from controller.edge import proxies, routing
+from controller.edge.worker import EdgeOptions, EdgeWorker
+from margrave import durations
 from margrave.errors import MargraveError, Refused, Unreachable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import FrameType
 
     from flask import Flask
@@ -31,48 +34,31 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger(__name__)
 
-SPARE_THREADS: Final = 16  # beyond the streams, so that they never starve /healthz
 COLLECT_AFTER: Final = 20_000  # new objects: a batch of reports makes ten thousand
 ALIVE_EVERY: Final = 5.0  # seconds between two words to a systemd that watches
 GRACE: Final = 25  # seconds for requests in progress when asked to stop
+# Files that are open beside connections: databases, repositories, programs that Git starts.
+SPARE_FILES: Final = 1024
 
 
-def write_problem(sock: Any, status: int, title: str, words: str) -> None:
-    """What gunicorn refuses before it reaches the application, in the shape of all refusals."""
-    body = {
-        "type": "about:blank",
-        "title": title,
-        "status": status,
-        "detail": words[:200] or "the request cannot be answered",
-        "cure": "send HTTP/1.1 with an address and headers of 8 KiB at most",
-        "errors": [],
-        "request_id": "",
-    }
-    data = json.dumps(body).encode()
-    head = (
-        f"HTTP/1.1 {status} {title}\r\nConnection: close\r\n"
-        f"Content-Type: application/problem+json\r\nContent-Length: {len(data)}\r\n\r\n"
-    )
-    util.write_nonblock(sock, head.encode("latin-1") + data)
-
-
-util.write_error = write_problem  # gunicorn has no door for it, and would answer HTML
-
-
-class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
+class Worker(EdgeWorker):
     """A worker that ends its streams when asked to stop: they would never end by themselves.
 
     It tells systemd too that it lives: gunicorn's own process only tells that it has begun.
     """
 
-    _told = 0.0
+    _notified = 0.0
 
     def notify(self) -> None:
-        """Alive; called on each turn of the loop that takes connections."""
+        """Report that the worker lives, unless requests have waited for minutes in vain."""
         super().notify()
-        if time.monotonic() - self._told >= ALIVE_EVERY:
-            self._told = time.monotonic()
-            sd_notify("WATCHDOG=1", self.log)
+        if time.monotonic() - self._notified >= ALIVE_EVERY:
+            self._notified = time.monotonic()
+            stalled = self.tpool.stalled()
+            if stalled:
+                LOG.error("no request ends any longer: %s", ", ".join(stalled))
+            else:
+                sd_notify("WATCHDOG=1", self.log)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """SIGTERM."""
@@ -88,8 +74,10 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
 class Server(BaseApplication):  # type: ignore[misc]
     """gunicorn told by our settings instead of by its own file and command line."""
 
-    def __init__(self, settings: ControllerSettings) -> None:
+    def __init__(self, settings: ControllerSettings, announce: Callable[[str], object]) -> None:
+        self.edge = edge_options(settings)
         self._settings = settings
+        self._announce = announce
         self._chores: Chores | None = None
         self._hear, self._say = os.pipe()
         super().__init__()
@@ -98,7 +86,7 @@ class Server(BaseApplication):  # type: ignore[misc]
         """Our settings in gunicorn's words."""
         for name, value in options(self._settings).items():
             self.cfg.set(name, value)
-        self.cfg.set("post_worker_init", lambda _: self._begin())
+        self.cfg.set("post_worker_init", self._begin)
         self.cfg.set("worker_exit", lambda _server, _worker: self._end())
 
     def load(self) -> Flask:
@@ -154,10 +142,12 @@ class Server(BaseApplication):  # type: ignore[misc]
         if self._chores is not None:
             threading.Thread(target=self._chores.end_streams, daemon=True).start()
 
-    def _begin(self) -> None:
+    def _begin(self, worker: Worker) -> None:
         settle_memory()
         if self._chores is not None:
             self._chores.start()
+        for listener in worker.sockets:
+            self._announce(f"Listening on {listener}")
 
     def _end(self) -> None:
         if self._chores is not None:
@@ -175,23 +165,40 @@ def settle_memory() -> None:
     gc.set_threshold(COLLECT_AFTER, 20, 20)
 
 
+def edge_options(settings: ControllerSettings) -> EdgeOptions:
+    """Return the limits and deadlines of the HTTP edge."""
+    http = settings.http
+    return EdgeOptions(
+        connections=http.connections,
+        per_address=http.connections_per_address,
+        header_timeout=durations.seconds(http.header_timeout),
+        body_timeout=durations.seconds(http.body_timeout),
+        idle_timeout=durations.seconds(http.idle_timeout),
+        threads=http.threads or routing.THREADS,
+        streams=settings.events.max_clients,
+        trusted=proxies.networks(http.trusted_proxies),
+    )
+
+
 def options(settings: ControllerSettings) -> dict[str, Any]:
-    """gunicorn's options."""
-    tls = settings.http.tls
-    threads = settings.http.threads or settings.events.max_clients + SPARE_THREADS
+    """Return gunicorn's options."""
+    http, tls = settings.http, settings.http.tls
     found: dict[str, Any] = {
-        "bind": settings.http.bind,
+        "bind": http.bind,
         "workers": 1,
-        "threads": threads,
+        "threads": http.threads or routing.THREADS,
         "worker_class": "controller.serve.Worker",
-        "worker_connections": threads + 1000,
+        "worker_connections": http.connections,
         "graceful_timeout": GRACE,
         "timeout": 60,
-        "keepalive": 15,
+        "keepalive": round(durations.seconds(http.idle_timeout)),
         "limit_request_line": 8190,
         "loglevel": "warning",
         "proc_name": "margrave-controller",
         "control_socket_disable": True,
+        "do_handshake_on_connect": False,
+        # Who may report that people use https://; a proxy on this machine always may.
+        "forwarded_allow_ips": ",".join(("127.0.0.1", "::1", *http.trusted_proxies)),
     }
     if tls.cert:
         found |= {"certfile": str(tls.cert), "keyfile": str(tls.key)}
@@ -200,7 +207,18 @@ def options(settings: ControllerSettings) -> dict[str, Any]:
     return found
 
 
-def serve(settings: ControllerSettings) -> None:
-    """Serve until asked to stop."""
+def allow_files(settings: ControllerSettings) -> None:
+    """Raise the limit of open files to what all connections need, as far as that is allowed."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = settings.http.connections + settings.events.max_clients + SPARE_FILES
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def serve(settings: ControllerSettings, announce: Callable[[str], object] = LOG.info) -> None:
+    """Serve until asked to stop; `announce` receives each address once it is served."""
     logs.configure(settings.log)
-    Server(settings).run()
+    allow_files(settings)
+    Server(settings, announce).run()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import ssl
 from pathlib import Path
@@ -18,6 +19,7 @@ from margrave.sections import (
     GitAccess,
     Heartbeat,
     Hooks,
+    Interval,
     Registry,
     Section,
     State,
@@ -40,7 +42,25 @@ class Http(Section):
     bind: str = Field("127.0.0.1:8800", description="host:port to listen on")
     insecure: bool = Field(False, description="listen beyond loopback without TLS")
     external_url: str | None = Field(None, description="the address that users and runners use")
-    threads: int | None = Field(None, ge=4, description="default: one for each stream, and 16")
+    threads: int | None = Field(
+        None, ge=4, description="threads for reads, for changes and for runners each; default: 16"
+    )
+    trusted_proxies: tuple[str, ...] = Field(
+        (), description="addresses or networks of proxies whose X-Forwarded-For is believed"
+    )
+    connections: int = Field(4096, ge=64, description="how many connections may be open at once")
+    connections_per_address: int = Field(
+        1024, ge=16, description="how many of them may wait for one address without a request"
+    )
+    header_timeout: Interval = Field(
+        "10s", description="how long the header of a request may take to arrive"
+    )
+    body_timeout: Interval = Field(
+        "60s", description="how long its body may take; longer if it has 4 KiB a second"
+    )
+    idle_timeout: Interval = Field(
+        "15s", description="how long a connection may stay open without a request"
+    )
     tls: Tls = Tls()
 
 
@@ -158,9 +178,22 @@ def problems(loaded: ControllerSettings, where: str = "") -> list[Finding]:
         words = "branches are for a repository elsewhere, where people merge them"
         cure = 'name it with remote, or write mode = "direct"'
         findings.append(Finding("/git/mode", words, cure, file=where))
+    findings += _proxy_problems(http, where)
     tried = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     findings += tls_files.findings("git", loaded.git, tried, where)
     return findings + _oidc_problems(loaded, where)
+
+
+def _proxy_problems(http: Http, where: str) -> list[Finding]:
+    """Return a finding for each trusted proxy that is neither an address nor a network."""
+    findings = []
+    for text in http.trusted_proxies:
+        try:
+            ipaddress.ip_network(text)
+        except ValueError as error:
+            words, cure = f'"{text}": {error}', "write 10.0.0.5 or 10.0.0.0/24"
+            findings.append(Finding("/http/trusted_proxies", words, cure, file=where))
+    return findings
 
 
 def _oidc_problems(loaded: ControllerSettings, where: str) -> list[Finding]:

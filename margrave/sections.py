@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeVar
 
@@ -13,6 +14,8 @@ from margrave.secret import Secret
 
 SOCKET: Final = "runner.sock"  # of a runner, in its state folder
 LOOPBACK: Final = ("127.", "localhost:", "[::1]:", "unix:")
+LAST_PORT: Final = 65535
+_BIND: Final = re.compile(r"(\[[0-9a-fA-F:.]+(%\w+)?\]|[^\s:/\[\]]+):[0-9]{1,5}")
 
 
 def _within(least: int, most: int, words: str) -> AfterValidator:
@@ -95,6 +98,13 @@ class Heartbeat(Section):
     )
 
 
+def _is_address(bind: str) -> bool:
+    """Whether a text is host:port with an IPv6 host in brackets, or a socket's path."""
+    if bind.startswith("unix:/"):
+        return True
+    return bool(_BIND.fullmatch(bind)) and int(bind.rpartition(":")[2]) <= LAST_PORT
+
+
 def door_findings(bind: str, tls: Tls, *, insecure: bool, where: str) -> list[Finding]:
     """What speaks against listening so: half a certificate, or a door that is open after all."""
     findings = []
@@ -105,7 +115,11 @@ def door_findings(bind: str, tls: Tls, *, insecure: bool, where: str) -> list[Fi
         words = "without TLS nobody shows a certificate: everybody would be let in"
         cure = "set http.tls.cert and key, or leave client_ca out"
         findings.append(Finding("/http/tls/client_ca", words, cure, file=where))
-    if not bind.startswith(LOOPBACK) and not tls.cert and not insecure:
+    if not _is_address(bind):
+        words = f'"{bind}" is not an address to listen on'
+        cure = "write host:port, such as 127.0.0.1:8800 or [::1]:8800"
+        findings.append(Finding("/http/bind", words, cure, file=where))
+    elif not bind.startswith(LOOPBACK) and not tls.cert and not insecure:
         words = f"{bind} is not loopback and has no TLS"
         cure = "set http.tls.cert and key, or http.insecure = true in so many words"
         findings.append(Finding("/http/bind", words, cure, file=where))

@@ -115,12 +115,13 @@ class Admission:
     ) -> dict[str, Any]:
         past = self._past(read, who)
         # Tokens of one name are not one asker: neither has the other's answer.
-        key = None if asked.key is None else f"{who.holder}: {asked.key}"
+        key = None if asked.key is None else _key_of(who, asked.key)
         with self._store.write() as session:
             if key is not None:
                 known = requests.by_key(session, who.actor, key, self._clock())
                 if known is not None:
                     return _again(known, body, asked.key)
+            named = asked.documents if asked.look is None else asked.look(session)
             decision = self._decide(session, read, wrong, who, past)
             self._sizes.fill(decision.sites)
             if decision.errors:
@@ -131,8 +132,8 @@ class Admission:
                     cure = "plan again and look at what changed"
                     raise Conflict("the plan no longer holds", cure)
                 decision = decision.holding(decision.documents)
-            if asked.documents is not None:
-                decision = decision.holding(asked.documents)
+            if named is not None:
+                decision = decision.holding(named)
             limit = self._settings.queue.limit
             if decision.change is not None and queue.waiting(session) >= limit:
                 raise QueueFull(limit, RETRY_AFTER)
@@ -244,6 +245,15 @@ class Admission:
             documents=acted.documents,
             withdraws=acted.withdraws,
         )
+
+
+def repeated(session: Session, who: Identity, key: str, now: datetime) -> bool:
+    """Whether a request was accepted from the same holder under the same Idempotency-Key."""
+    return requests.by_key(session, who.actor, _key_of(who, key), now) is not None
+
+
+def _key_of(who: Identity, key: str) -> str:
+    return f"{who.holder}: {key}"
 
 
 def _again(known: Mapping[str, Any], body: Mapping[str, Any], key: str | None) -> dict[str, Any]:

@@ -18,12 +18,16 @@ if TYPE_CHECKING:
     from controller.store.words import Action
     from margrave.findings import Finding
 
+    Look = Callable[[Session], Mapping[str, str | None] | None]
+
 
 @dataclass(frozen=True)
 class Asked:
     """What stands beside a request's body.
 
     `documents`: by path those that the asker looked at (If-Match); with others it is refused.
+    `look` returns such documents, and is called for a request that is new: a repeated one has the
+    answer that it had before, whatever stands now.
     `note` is called in the transaction that lets the request in, with its id and deployments.
     """
 
@@ -31,6 +35,7 @@ class Asked:
     trace: str | None = None
     documents: Mapping[str, str | None] | None = None
     note: Callable[[Session, str, list[str]], None] | None = None
+    look: Look | None = None
 
 
 PLAINLY: Final = Asked()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from flask import request
 
 from controller.access.identity import Role
+from controller.admission import admission
 from controller.admission.decision import Asked
 from controller.api import deployments as reading
 from controller.api import paging, seeing
@@ -20,6 +21,7 @@ from margrave.lifecycle import State
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from controller.admission.decision import Look
     from controller.store import Session
 
 KEY_LIMIT: Final = 200
@@ -51,17 +53,17 @@ def acted(call: Call, body: dict[str, Any]) -> dict[str, Any]:
 
 def changed(call: Call, deployment: str, body: dict[str, Any]) -> dict[str, Any]:
     """PATCH /deployments/{id}: the update."""
-    return _one(call, "update", deployment, body, reading.matched(call, deployment))
+    return _one(call, "update", deployment, body)
 
 
 def removed(call: Call, deployment: str, body: dict[str, Any]) -> Reply:
     """DELETE /deployments/{id}: removed from Git; one that is gone already answers itself."""
-    documents = reading.matched(call, deployment)
     with call.parts.store.session() as session:
         key = reading.find(call, session, deployment)
-        if key.state is State.DELETED:
+        if key.state is State.DELETED and not _is_known(call, session):
+            reading.matched(call, session, deployment)
             return Reply(deployments.resource(session, key.key, call.parts.moment()))
-    return Reply(_one(call, "delete", deployment, body, documents), 202)
+    return Reply(_one(call, "delete", deployment, body), 202)
 
 
 def verb(action: str) -> Callable[..., dict[str, Any]]:
@@ -117,7 +119,6 @@ def _one(
     action: str,
     deployment: str,
     body: dict[str, Any],
-    documents: Mapping[str, str | None] | None = None,
 ) -> dict[str, Any]:
     with call.parts.store.session() as session:
         key = reading.find(call, session, deployment)
@@ -129,18 +130,28 @@ def _one(
     if foreign:
         raise invalid(foreign)
     whole = {**body, "action": action, "select": {"ids": [key.id], "sites": [key.site]}}
-    answer = call.parts.admission.act(whole, call.who, _asked(call, action, documents))
+
+    def look(session: Session) -> Mapping[str, str | None] | None:
+        return reading.matched(call, session, deployment)
+
+    answer = call.parts.admission.act(whole, call.who, _asked(call, action, look))
     call.parts.publisher.wake()
     return answer
 
 
-def _asked(call: Call, action: str, documents: Mapping[str, str | None] | None = None) -> Asked:
+def _asked(call: Call, action: str, look: Look | None = None) -> Asked:
     """How it is asked; the audit is written in the transaction that lets it in."""
 
     def note(session: Session, request_id: str, named: list[str]) -> None:
         call.write_down(session, f"deployment.{action}", request_id, {"deployments": named})
 
-    return Asked(_key(), call.trace, documents, note)
+    return Asked(_key(), call.trace, look=look, note=note)
+
+
+def _is_known(call: Call, session: Session) -> bool:
+    """Whether this request repeats one that was accepted under the same Idempotency-Key."""
+    key = _key()
+    return key is not None and admission.repeated(session, call.who, key, call.parts.clock())
 
 
 def _key() -> str | None:

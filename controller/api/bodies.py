@@ -71,7 +71,24 @@ def _finding(one: dict[str, Any], model: type[BaseModel]) -> Finding:
         return Finding(where, "unknown key", did_you_mean(str(place[-1]), known), "unknown-key")
     if one["type"] == "missing":
         return Finding(where, "is missing", "give it a value", "missing")
-    return Finding(where, str(one["msg"]), "", "invalid")
+    rule = _RULES.get(one["type"], "").format_map(one.get("ctx") or {})
+    return Finding(where, str(one["msg"]), rule, "invalid")
+
+
+# What each kind of value has to be, as a cure.
+_RULES: Final = {
+    "string_too_short": "at least {min_length} characters",
+    "string_too_long": "at most {max_length} characters",
+    "string_pattern_mismatch": "text of the form {pattern}",
+    "string_type": "text, in quotes",
+    "bool_type": "true or false",
+    "int_type": "a whole number",
+    "literal_error": "one of {expected}",
+    "greater_than_equal": "{ge} or more",
+    "less_than_equal": "{le} or less",
+    "datetime_from_date_parsing": "a time such as 2030-01-31T12:00:00Z",
+    "timezone_aware": "a time with its zone, such as 2030-01-31T12:00:00Z",
+}
 
 
 def _bytes(limit: int) -> bytes:

@@ -81,7 +81,7 @@ def etag(resource: dict[str, Any]) -> str:
     return f'"{resource["document_digest"] or "none"}"'
 
 
-def matched(call: Call, deployment: str) -> dict[str, str | None] | None:
+def matched(call: Call, session: Session, deployment: str) -> dict[str, str | None] | None:
     """The document that If-Match names, by its path; 412 when that no longer stands.
 
     None where any will do. That it still stands when the change is made is seen to then.
@@ -89,9 +89,8 @@ def matched(call: Call, deployment: str) -> dict[str, str | None] | None:
     wanted = request.headers.get("If-Match")
     if wanted is None or wanted.strip() == "*":
         return None
-    with call.parts.store.session() as session:
-        key = find(call, session, deployment)
-        resource = deployments.resource(session, key.key, call.parts.moment())
+    key = find(call, session, deployment)
+    resource = deployments.resource(session, key.key, call.parts.moment())
     if etag(resource) not in [tag.strip() for tag in wanted.split(",")]:
         raise Problem(
             412, "the document has changed since", cure="read it again, then send the change again"

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Final
 from flask import Response, request
 
 from controller.access.identity import Role
-from controller.api import seeing
+from controller.api import guard, seeing
 from controller.api.problems import invalid
 from controller.api.routes import Route
 from controller.events import stream
+from controller.events.stream import Listener
 from controller.store.words import EventKind
 from margrave.findings import Finding
 
@@ -31,7 +32,14 @@ def all_events(call: Call) -> Response:
 
 def respond(parts: Parts, who: Identity) -> Response:
     """The stream of what somebody may see, filtered by the query."""
-    return stream.respond(parts.broker, _filter(who), _resume(), name=_seen_by(who))
+    return stream.respond(
+        parts.broker, listener(parts, who), _filter(who), _resume(), name=_seen_by(who)
+    )
+
+
+def listener(parts: Parts, who: Identity) -> Listener:
+    """Return who listens to the stream that this request opens."""
+    return Listener(who.holder, guard.unchanged(parts, who))
 
 
 def hints(call: Call, site: str) -> Response:
@@ -40,7 +48,7 @@ def hints(call: Call, site: str) -> Response:
     def wants(message: Message) -> bool:
         return message.event.startswith("hint:") and message.site in (None, site)
 
-    return stream.respond(call.parts.broker, wants, None)
+    return stream.respond(call.parts.broker, listener(call.parts, call.who), wants, None)
 
 
 def _filter(who: Identity) -> Callable[[Message], bool]:

@@ -36,6 +36,10 @@ def _times(name: str, says: str, *labels: str) -> Family:
 
 FAMILIES: Final = (
     _gauge("build_info", "Which version runs", "version"),
+    _gauge("http_connections", "Open connections by what they wait for", "phase"),
+    _gauge("http_requests_running", "Requests that a thread of a lane handles", "lane"),
+    _gauge("http_requests_waiting", "Requests that wait for a thread of a lane", "lane"),
+    _counter("http_requests_refused_total", "Requests for which a lane had no room", "lane"),
     _gauge("sse_clients", "Streams of events that are open"),
     _gauge("db_connections_in_use", "Connections to the database that somebody works with"),
     _gauge("db_connections_open", "Connections to the database that are open"),

@@ -8,10 +8,13 @@ from flask import request
 
 from controller.access.identity import Identity, Role
 from controller.access.passwords import token_hash
+from controller.access.uses import TokenUse
 from controller.api.problems import Problem
 from controller.store import access
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from controller.parts import Parts
     from controller.store.access import Holder
 
@@ -22,12 +25,12 @@ TOKEN_LIMIT: Final = 512
 
 def identify(parts: Parts) -> Identity:
     """The holder of the bearer token; 401 when there is none that is valid."""
-    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
-    if scheme.lower() != "bearer" or not token.strip():
+    token = _bearer()
+    if not token:
         raise Problem(
             401, "no token was sent", cure="send Authorization: Bearer <token>", headers=CHALLENGE
         )
-    found = by_token(parts, token.strip())
+    found = by_token(parts, token)
     if found is None:
         raise Problem(
             401,
@@ -48,19 +51,41 @@ def by_token(parts: Parts, token: str) -> Identity | None:
     if holder is None:
         return None
     if holder.stale_use:
-        with parts.store.write() as session:
-            access.used(session, holder, now)
+        parts.token_uses.note(TokenUse(holder.id, holder.site is not None, now))
     return _identity(holder)
 
 
-def by_session(parts: Parts) -> tuple[Identity, str] | None:
+def by_session(parts: Parts, cookie: str | None = None) -> tuple[Identity, str] | None:
     """The identity of the sign-in cookie, and the token that its forms carry."""
-    cookie = request.cookies.get(COOKIE, "")
+    if cookie is None:
+        cookie = request.cookies.get(COOKIE, "")
     if not cookie or len(cookie) > TOKEN_LIMIT:
         return None
     with parts.store.session() as session:
         holder = access.signed_in(session, token_hash(cookie), parts.clock())
     return (_identity(holder), holder.csrf) if holder else None
+
+
+def unchanged(parts: Parts, who: Identity) -> Callable[[], bool]:
+    """Return a function that tells whether this request's credential still gives the same rights.
+
+    It can be called long after the request was read: a stream asks it again and again.
+    """
+    token, cookie = _bearer(), request.cookies.get(COOKIE, "")
+
+    def holds() -> bool:
+        if token:
+            return by_token(parts, token) == who
+        found = by_session(parts, cookie)
+        return found is not None and found[0] == who
+
+    return holds
+
+
+def _bearer() -> str:
+    """The bearer token that was sent, or an empty text."""
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
 
 
 def require(

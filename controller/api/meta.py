@@ -10,9 +10,11 @@ import margrave
 from controller.access.identity import Role
 from controller.api import bodies, guard, metrics, openapi, tokens
 from controller.api.openapi import Door
+from controller.api.problems import Problem
 from controller.api.routes import Route, respond
 from controller.health import Readiness
 from controller.reports.intake import PROTOCOL
+from margrave.errors import MargraveError
 from margrave.lifecycle import Outcome, State
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from controller.parts import Parts
 
 LOOPBACK: Final = ("127.0.0.1", "::1")
+HIDDEN_REASON: Final = "failing; a viewer's token shows the reason"
 
 # What is answered beside the table of routes: outside /api, or before somebody has a token.
 DOORS: Final = (
@@ -61,14 +64,13 @@ def blueprint(parts: Parts, routes: Sequence[Route]) -> Blueprint:
     @made.get("/readyz")
     def readyz() -> Response:
         found = readiness()
-        return respond(found, 200 if found["status"] == "ok" else 503)
+        shown = found if _may_see_reasons(parts) else _outline(found)
+        return respond(shown, 200 if found["status"] == "ok" else 503)
 
     @made.get("/metrics")
     def metrics_() -> Response:
-        # A proxy on this machine is loopback too, but then it names whom it speaks for.
-        near = request.remote_addr in LOOPBACK and "X-Forwarded-For" not in request.headers
         sites = None
-        if not near:
+        if not _is_near():
             who = guard.identify(parts)
             guard.require(who, Role.VIEWER)
             sites = who.sites
@@ -84,6 +86,29 @@ def blueprint(parts: Parts, routes: Sequence[Route]) -> Blueprint:
         return respond(tokens.log_in(parts, body, str(g.request_id)), 201)
 
     return made
+
+
+def _is_near() -> bool:
+    """Whether a program on this machine asks, other than a proxy, which names whom it asks for."""
+    return request.remote_addr in LOOPBACK and "X-Forwarded-For" not in request.headers
+
+
+def _may_see_reasons(parts: Parts) -> bool:
+    """Whether the client may see commits, addresses and errors of others."""
+    if _is_near():
+        return True
+    try:
+        return guard.identify(parts).may(Role.VIEWER)
+    except (Problem, MargraveError):  # nobody's token, or a database that cannot say whose
+        return False
+
+
+def _outline(found: dict[str, Any]) -> dict[str, Any]:
+    """Readiness without the reasons."""
+    checks = [
+        {**check, "detail": "ok" if check["ok"] else HIDDEN_REASON} for check in found["checks"]
+    ]
+    return {**found, "checks": checks}
 
 
 ROUTES: Final = (

@@ -80,6 +80,10 @@ def _within(sites: frozenset[str], family: Family, samples: Samples) -> Samples:
 def _process(parts: Parts, *, halted: bool) -> Iterator[Found]:
     in_use, open_ = parts.store.connections()
     yield "build_info", [({"version": margrave.__version__}, 1.0)]
+    yield "http_connections", measures.HTTP_CONNECTIONS
+    yield "http_requests_running", measures.HTTP_RUNNING
+    yield "http_requests_waiting", measures.HTTP_WAITING
+    yield "http_requests_refused_total", measures.HTTP_REFUSED
     yield "sse_clients", [({}, parts.broker.clients)]
     yield "db_connections_in_use", [({}, in_use)]
     yield "db_connections_open", [({}, open_)]

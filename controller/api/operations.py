@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from flask import Response
 
 from controller.access.identity import Role
-from controller.api import paging
+from controller.api import events, paging
 from controller.api.call import Call
 from controller.api.problems import invalid, not_found
 from controller.api.routes import Route
@@ -79,6 +79,7 @@ def its_events(call: Call, operation: str) -> Response:
 
     return stream.respond(
         call.parts.broker,
+        events.listener(call.parts, call.who),
         wants,
         None,
         first=first,

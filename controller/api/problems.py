@@ -149,6 +149,7 @@ _WORDS: Final = {
     400: "the request cannot be read as HTTP with a JSON body",
     404: "there is nothing at this address; /openapi.json lists what there is",
     405: "this address does not take that method; Allow lists those it takes",
+    408: "the body did not arrive in time",
     413: "the body is larger than this address takes",
     415: "the body's encoding is not one this address takes",
 }
@@ -159,6 +160,7 @@ _CURES: Final = {
     403: "ask an admin",
     404: "look at /openapi.json for the addresses, and at the lists for the names",
     405: "use one of the methods that Allow lists",
+    408: "send the request without pauses; http.body_timeout limits them",
     409: "read it again, then decide",
     413: "send less at once",
     415: "send it as it is, or gzipped",
@@ -182,5 +184,6 @@ def register(app: Flask, tell: Callable[[Problem], Response] = answer) -> None:
     """Make every error of the application a problem; `tell` says how it is told to who asked."""
     app.register_error_handler(Problem, tell)
     app.register_error_handler(MargraveError, lambda error: tell(of_error(error)))
+    app.register_error_handler(TimeoutError, lambda _: tell(Problem(408, _WORDS[408])))
     app.register_error_handler(HTTPException, lambda error: tell(of_http(error)))
     app.register_error_handler(Exception, lambda error: tell(_unexpected(error)))

@@ -15,6 +15,7 @@ from controller.api import bodies, paging
 from controller.api.call import Call, Reply
 from controller.api.problems import Problem, invalid, not_found
 from controller.api.routes import Route
+from controller.edge import proxies
 from controller.store import access, audit, fleet, world
 from controller.store.audit import Deed
 from controller.store.shapes import stamp
@@ -23,6 +24,8 @@ from margrave.documents.extensions import LabelSelector
 from margrave.findings import Finding, nearest
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from controller.parts import Parts
     from controller.store import Session
 
@@ -30,6 +33,7 @@ LOGIN_LASTS: Final = timedelta(days=30)
 # What other controllers of the same database refused counts too; the audit knows it.
 TRIES: Final = 10
 TRIES_WITHIN: Final = timedelta(seconds=60)
+SOURCE_COST: Final = 1 / 3  # an address may be an office: it has three times the tries of a person
 
 RoleName = Literal["viewer", "operator", "admin"]
 Name = Annotated[str, Field(min_length=1, max_length=100)]
@@ -174,13 +178,11 @@ def log_in(parts: Parts, body: Login, trace: str) -> dict[str, Any]:
 
 def check_password(parts: Parts, user: str, password: str, trace: str) -> dict[str, Any]:
     """The person whose password it is; 401 without saying which of the two was wrong."""
-    # By address and by name: neither many names from one place nor one name from many.
-    slow_down(parts, f"from {request.remote_addr}", f"as {user}")
-    with parts.store.session() as session:
-        since = parts.clock() - TRIES_WITHIN
-        failed = audit.refusals(session, since, user, request.remote_addr, TRIES)
-    if failed is not None:
-        _too_many((failed + TRIES_WITHIN - parts.clock()).total_seconds())
+    # By source, never by account alone: nobody can lock out a person who signs in from elsewhere.
+    source = proxies.source_of(request.remote_addr or "")
+    costs = {f"from {source}": SOURCE_COST, f"from {source} as {user}": 1.0}
+    slow_down(parts, costs)
+    _look_elsewhere(parts, source, user)
     with parts.store.session() as session:
         person = access.user(session, user)
     stored = None if person is None or person["disabled"] else str(person["password_hash"])
@@ -191,14 +193,29 @@ def check_password(parts: Parts, user: str, password: str, trace: str) -> dict[s
         audit.add(session, deed, parts.clock())
     if not right or person is None:
         raise Problem(401, "user or password is wrong", cure="an admin can set a new password")
+    for key, cost in costs.items():
+        parts.sign_ins.give_back(key, cost)
     return person
 
 
-def slow_down(parts: Parts, *keys: str) -> None:
-    """429 for who tries too often at this process."""
-    wait = max(parts.sign_ins.take(key) for key in keys)
+def slow_down(parts: Parts, costs: Mapping[str, float]) -> None:
+    """Raise 429 for a source that tries too often at this process."""
+    wait = max(parts.sign_ins.take(key, cost) for key, cost in costs.items())
     if wait:
         _too_many(wait)
+
+
+def _look_elsewhere(parts: Parts, source: str, user: str) -> None:
+    """Raise 429 for what other controllers of the same database have refused."""
+    with parts.store.session() as session:
+        refused = audit.refusals(session, parts.clock() - TRIES_WITHIN)
+    own = [one for one in refused if proxies.source_of(one.address or "") == source]
+    for entries, most in (
+        ([one for one in own if one.target == user], TRIES),
+        (own, round(TRIES / SOURCE_COST)),
+    ):
+        if len(entries) >= most:
+            _too_many((entries[most - 1].at + TRIES_WITHIN - parts.clock()).total_seconds())
 
 
 def _too_many(wait: float) -> NoReturn:

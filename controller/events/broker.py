@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 LOG = logging.getLogger(__name__)
 
 CHUNK: Final = 500
+LEAST_EACH: Final = 4  # streams that each holder may have, if there are so many
 POLL: Final = 1.0  # seconds: events that another process stored are found without a wake-up
 
 
@@ -105,7 +106,10 @@ class Broker:
             client.offer(message)
 
     def subscribe(
-        self, wants: Callable[[Message], bool], hung_up: Callable[[], bool] = lambda: False
+        self,
+        wants: Callable[[Message], bool],
+        hung_up: Callable[[], bool] = lambda: False,
+        holder: str = "",
     ) -> tuple[Subscription, int]:
         """A new stream, and the id up to which its backlog has to be read from the store.
 
@@ -113,11 +117,14 @@ class Broker:
         next beat; when the last place is taken that is too late, and the lines are looked at.
         """
         with self._lock:
-            if len(self._clients) >= self._max:
+            if len(self._clients) >= self._max or self._has_most(holder):
                 self._let_go()
+            if self._has_most(holder):
+                words = "half of all places for streams are taken by this token or user"
+                raise TooManyStreams(words, "close some of its streams, or use another token")
             if len(self._clients) >= self._max or self._stopped.is_set():
                 raise TooManyStreams("all places for streams are taken", "try again in a while")
-            client = Subscription(wants, self._forget, hung_up)
+            client = Subscription(wants, self._forget, hung_up, holder)
             self._clients.add(client)
             return client, self._position
 
@@ -134,6 +141,11 @@ class Broker:
             if len(chunk) < CHUNK or chunk[-1].id is None:
                 return
             after = chunk[-1].id
+
+    def _has_most(self, holder: str) -> bool:
+        """Whether a holder has as many streams as one may have, so that others find a place."""
+        held = sum(client.holder == holder for client in self._clients)
+        return bool(holder) and held >= max(LEAST_EACH, self._max // 2)
 
     def _let_go(self) -> None:
         for client in tuple(self._clients):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import select
+import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from flask import Response, request
 
 from controller.events.subscription import Message
+from margrave.errors import MargraveError
 
 if TYPE_CHECKING:
     import socket
@@ -18,6 +21,10 @@ if TYPE_CHECKING:
     from controller.events.subscription import Subscription
 
 BEAT: Final = 10.0  # seconds between comments: proxies and dead clients are noticed by them
+# Seconds between looks at the rights of a stream, which ends within 30 s of losing them: a client
+# that does not read may hold the look up for as long as the edge waits for it.
+RIGHTS_EVERY: Final = 12.0
+UNKNOWN_RIGHTS: Final = 15.0  # seconds for which rights that cannot be read stay as they were
 RETRY: Final = 2000  # milliseconds a browser waits before it comes back
 
 HEADERS: Final = {
@@ -34,8 +41,46 @@ def text(message: Message) -> str:
     return "\n".join(lines) + "\n\n"
 
 
+class Rights:
+    """Whether the holder of a stream may still listen."""
+
+    def __init__(self, holds: Callable[[], bool]) -> None:
+        self._holds = holds
+        self._confirmed = time.monotonic()
+        self._next = self._confirmed + RIGHTS_EVERY
+
+    @property
+    def due(self) -> float:
+        """Seconds until the next look."""
+        return max(0.0, self._next - time.monotonic())
+
+    def lapsed(self) -> bool:
+        """Whether the stream has to end; its rights are read when it is time."""
+        if self.due:
+            return False
+        begun = time.monotonic()
+        try:
+            if not self._holds():
+                return True
+            self._confirmed = begun
+        except MargraveError:  # an outage; who comes back meanwhile is not let in
+            if begun - self._confirmed > UNKNOWN_RIGHTS:
+                return True
+        self._next = time.monotonic() + RIGHTS_EVERY
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """Who listens, and whether they still may."""
+
+    name: str
+    holds: Callable[[], bool]
+
+
 def respond(
     broker: Broker,
+    listener: Listener,
     wants: Callable[[Message], bool],
     after: int | None,
     *,
@@ -49,8 +94,9 @@ def respond(
     falls in between, and told before anything else; `last` says which message ends the stream,
     `name` gives a message the form this stream tells it in.
     """
-    client, position = broker.subscribe(wants, _hung_up(request.environ.get("gunicorn.socket")))
-    source = _messages(broker, client, after, position, first)
+    hung_up = _hung_up(request.environ.get("gunicorn.socket"))
+    client, position = broker.subscribe(wants, hung_up, listener.name)
+    source = _messages(broker, client, after, position, first, Rights(listener.holds))
     response = Response(_lines(source, last, name), content_type="text/event-stream; charset=utf-8")
     response.headers.update(HEADERS)
     # Not a `finally` in the generator: one that was never begun would never reach it.
@@ -80,14 +126,15 @@ def _messages(
     after: int | None,
     position: int,
     first: Callable[[], Iterable[Message]],
+    rights: Rights,
 ) -> Iterator[Message | None]:
     yield from first()
     if after is not None:
         for message in broker.backlog(after, position):
             if client.wants(message) or message.event == "resync":
                 yield message
-    while not client.closed:
-        taken = client.take(BEAT)
+    while not client.closed and not rights.lapsed():
+        taken = client.take(min(BEAT, rights.due))
         # Asked again: what came in while `first` was read may stand in that already.
         wanted = taken is None or taken.event == "resync" or client.wants(taken)
         if wanted and not client.closed:

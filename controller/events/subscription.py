@@ -32,10 +32,12 @@ class Subscription:
         wants: Callable[[Message], bool],
         leave: Callable[[Subscription], None],
         hung_up: Callable[[], bool],
+        holder: str = "",
     ) -> None:
         self._wants = wants
         self._leave = leave
         self.hung_up = hung_up
+        self.holder = holder
         self._queue: deque[Message] = deque()
         self._ready = threading.Condition()
         self._lost = False

@@ -133,12 +133,9 @@ def aside_folder(settings: ControllerSettings, what: str) -> Path:
 
 def must_be_stopped(settings: ControllerSettings) -> None:
     """Refused while the controller answers at its address."""
-    host, _, port = settings.http.bind.rpartition(":")
-    with socket.socket() as probe:
-        probe.settimeout(1)
-        if port.isdigit() and probe.connect_ex((host.strip("[]") or "127.0.0.1", int(port))) == 0:
-            words = f"something answers at {settings.http.bind}"
-            raise Refused(words, "stop the controller first")
+    if _answers(settings.http.bind):
+        words = f"something answers at {settings.http.bind}"
+        raise Refused(words, "stop the controller first")
     if database_file(settings) is None:
         store = Store(settings.database_url)
         try:
@@ -148,6 +145,16 @@ def must_be_stopped(settings: ControllerSettings) -> None:
         if others:
             words = f"the database has {others} connections of controllers that run"
             raise Refused(words, "stop them first, on every machine")
+
+
+def _answers(bind: str) -> bool:
+    """Whether something listens at an address of any family; a wildcard means this machine."""
+    host, _, port = bind.rpartition(":")
+    try:
+        with socket.create_connection((host.strip("[]"), int(port)), timeout=1):
+            return True
+    except (OSError, ValueError):
+        return False
 
 
 def signing_files(settings: ControllerSettings) -> dict[str, Path]:

@@ -13,6 +13,7 @@ from flask import g, redirect, request
 from controller.access.identity import Role
 from controller.api.problems import Problem
 from controller.api.tokens import slow_down
+from controller.edge import proxies
 from controller.pages import session as signing
 from controller.store import access, audit
 from controller.store.audit import Deed
@@ -42,7 +43,7 @@ def begin(parts: Parts) -> Answer:
 
 def end(parts: Parts) -> Answer:
     """GET /sign-in/oidc/back: the provider has sent the browser back."""
-    slow_down(parts, f"from {request.remote_addr}")
+    slow_down(parts, {f"from {proxies.source_of(request.remote_addr or '')}": 1.0})
     begun = _begun()
     if request.args.get("error"):
         raise Problem(401, "the provider let nobody in", cure="sign in there, or with a password")

@@ -89,10 +89,10 @@ def token(session: Session, digest: str, now: datetime) -> Holder | None:
     return Holder(own.id, f"site:{own.site}", "site", (own.site,), own.site, _unused(own, now))
 
 
-def used(session: Session, holder: Holder, now: datetime) -> None:
-    """Note that a token is in use."""
-    kind = SiteToken if holder.site else Token
-    session.execute(update(kind).where(kind.id == holder.id).values(last_used_at=now))
+def used(session: Session, token_id: str, at: datetime, *, of_site: bool) -> None:
+    """Record when a token was in use."""
+    kind = SiteToken if of_site else Token
+    session.execute(update(kind).where(kind.id == token_id).values(last_used_at=at))
 
 
 def add_token(session: Session, values: Mapping[str, Any]) -> None:

@@ -23,6 +23,15 @@ RECENT: Final = 2000  # entries in which wrong sign-ins are looked for: no query
 
 
 @dataclass(frozen=True, slots=True)
+class Refusal:
+    """A sign-in with a wrong password."""
+
+    at: datetime
+    target: str
+    address: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Deed:
     """What is written down."""
 
@@ -57,23 +66,17 @@ def add(session: Session, deed: Deed, at: datetime) -> None:
     session.flush()
 
 
-def refusals(
-    session: Session, since: datetime, user: str, address: str | None, most: int
-) -> datetime | None:
-    """When the first of the newest `most` wrong sign-ins was, by that name or from that address;
-    None when there were fewer since then."""
+def refusals(session: Session, since: datetime) -> list[Refusal]:
+    """Return the wrong sign-ins since then, the newest first."""
     newest = select(func.max(AuditEntry.id)).scalar_subquery()
-    recent = select(AuditEntry.at).where(
+    recent = select(AuditEntry.at, AuditEntry.target, AuditEntry.address).where(
         AuditEntry.id > newest - RECENT,
         AuditEntry.at > since,
         AuditEntry.action == "login",
         AuditEntry.outcome == "refused",
     )
-    times = [
-        list(session.scalars(recent.where(one).order_by(AuditEntry.id.desc()).limit(most)))
-        for one in (AuditEntry.target == user, AuditEntry.address == address)
-    ]
-    return max((one[-1] for one in times if len(one) == most), default=None)
+    rows = session.execute(recent.order_by(AuditEntry.id.desc()))
+    return [Refusal(*row) for row in rows]
 
 
 def listing(

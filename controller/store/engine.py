@@ -60,7 +60,7 @@ class Store:
         if not _is_sqlite(parsed):
             # What a page shows is of one moment, as it is on SQLite.
             self._reading = self._engine.execution_options(isolation_level="REPEATABLE READ")
-            self._sharing = Shared(self._engine)
+            self._sharing = Shared(self._engine, _BUSY_MILLISECONDS)
         self._writing = self._engine.execution_options(**{_WRITES: True})
         self._lock = threading.RLock()
         self._listeners: list[Callable[[], None]] = []

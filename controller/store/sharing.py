@@ -76,7 +76,9 @@ class Shared(Alone):
 
     shared = True
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, busy: int) -> None:
+        """Share the engine's database; writes wait for locks `busy` milliseconds at most."""
+        self._busy = busy
         self._engine = engine.execution_options(isolation_level="AUTOCOMMIT")
         driver = engine.dialect.dbapi
         assert driver is not None
@@ -87,6 +89,8 @@ class Shared(Alone):
 
     def begin(self, session: Session) -> None:
         """Wait for other writers; the lock ends with the transaction, after it is visible."""
+        patience = {"longest": str(self._busy)}
+        session.execute(text("SELECT set_config('lock_timeout', :longest, true)"), patience)
         session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _key("write")})
 
     def end(self, session: Session) -> None:

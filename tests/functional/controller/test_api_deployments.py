@@ -122,6 +122,27 @@ def test_if_match_guards_a_change(shop, operator: Api, viewer: Api, parts: Parts
     assert right.status_code == 202
 
 
+@pytest.mark.parametrize("method", ["patch", "delete"])
+def test_a_repeated_change_is_answered_alike(shop, operator: Api, parts, method: str):
+    """With Idempotency-Key and If-Match: published meanwhile or not, the first answer comes again;
+    another change under the key is 409, and with another key If-Match still holds."""
+    uuid = deploy(operator, parts)
+    tag = operator.get(f"/deployments/{uuid}").headers["ETag"]
+    headers = {"If-Match": tag, "Idempotency-Key": "once"}
+    body = {"parameters": {"greeting": "moin"}} if method == "patch" else {}
+    send = getattr(operator, method)
+    first = send(f"/deployments/{uuid}", json=body, headers=headers)
+    assert first.status_code == 202
+    parts.publisher.publish_all()
+    again = send(f"/deployments/{uuid}", json=body, headers=headers)
+    assert (again.status_code, again.json["id"]) == (202, first.json["id"]), again.text
+    if method == "patch":
+        other = {"parameters": {"greeting": "hej"}}
+        assert send(f"/deployments/{uuid}", json=other, headers=headers).status_code == 409
+        headers["Idempotency-Key"] = "twice"
+        assert send(f"/deployments/{uuid}", json=other, headers=headers).status_code == 412
+
+
 def test_a_retry_reaches_the_runner_as_a_command(shop, client, clock: Clock, operator: Api, parts):
     """A command's request has no commit; the next heartbeat brings the row."""
     uuid = deploy(operator, parts)

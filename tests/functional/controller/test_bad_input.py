@@ -276,3 +276,10 @@ def test_a_key_that_is_none(admin: Api, key: str) -> None:
     body = {"app": "shop", "targets": {"sites": ["harbor"]}}
     answer = admin.post("/deployments", json=body, headers={"Idempotency-Key": key})
     assert clear(answer, 422)["errors"][0]["pointer"] == "/Idempotency-Key"
+
+
+def test_a_short_password_is_told_the_rule(admin: Api):
+    """The length that is asked for stands in the cure."""
+    body = {"name": "kim", "password": "short", "role": "viewer"}
+    (found,) = clear(admin.post("/users", json=body), 422)["errors"]
+    assert (found["pointer"], found["cure"]) == ("/password", "at least 10 characters")

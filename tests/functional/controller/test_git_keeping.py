@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -189,3 +190,17 @@ def test_rebuild_reads_past_bad_files(
     (finding,) = found[("harbor",)]["findings"]
     assert finding["file"].startswith("deployments/harbor/")
     assert "int()" in finding["message"]
+
+
+def test_a_running_controller_is_noticed_on_ipv6(works: Works, tmp_path: Path) -> None:
+    """Restore and rebuild look at the bind whatever family it has: refused while it answers."""
+    backup(works.settings, tmp_path / "b.tar.gz")
+    with socket.socket(socket.AF_INET6) as listening:
+        listening.bind(("::1", 0))
+        listening.listen()
+        bind = f"[::1]:{listening.getsockname()[1]}"
+        http = works.settings.http.model_copy(update={"bind": bind})
+        settings = works.settings.model_copy(update={"http": http})
+        with pytest.raises(Refused, match="something answers at"):
+            restore(settings, tmp_path / "b.tar.gz")
+    restore(settings, tmp_path / "b.tar.gz")

@@ -142,3 +142,23 @@ def test_requests_are_logged_with_their_id(viewer: Api, caplog: pytest.LogCaptur
     lines = [one for one in caplog.records if one.name == "controller.access"]
     assert [line.getMessage() for line in lines] == ["GET /api/v1/sites 200"]
     assert lines[0].__dict__["milliseconds"] >= 0
+
+
+def test_strangers_learn_no_more_than_which_part_is_ill(client: FlaskClient, parts: Parts) -> None:
+    """Commits, addresses and exceptions are for who has a viewer's token, or is on the machine."""
+    parts.broker.start()
+    halted(parts)
+    far = {"REMOTE_ADDR": "192.0.2.1"}
+
+    def history(**headers: str) -> dict[str, Any]:
+        answer = client.get("/readyz", environ_base=far, headers=headers)
+        assert answer.status_code == 200
+        return next(one for one in answer.get_json()["checks"] if one["name"] == "history")
+
+    stranger = history()
+    assert stranger["ok"] is False
+    assert stranger["detail"] == "failing; a viewer's token shows the reason"
+    assert history(Authorization="Bearer nobody")["detail"] == stranger["detail"]
+    assert history(Authorization="Bearer viewer")["detail"].startswith("main was rewritten")
+    near = client.get("/readyz", headers={"X-Forwarded-For": "192.0.2.1"}).get_json()
+    assert [one["detail"] for one in near["checks"] if not one["ok"]] == [stranger["detail"]]

@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import ssl
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing.context import SpawnProcess
@@ -17,12 +18,15 @@ import httpx
 import pytest
 
 from controller.access.passwords import token_hash
-from controller.serve import options, serve
+from controller.edge import routing
+from controller.serve import edge_options, options, serve
 from controller.settings import ControllerSettings
 from controller.store import Store, access
 from controller.store.words import Role
 from tests.functional.controller.kit import NOON
 from tests.support.authority import Authority
+from tests.support.controller_process import CLI
+from tests.support.runner_process import free_port
 from tests.support.waiting import eventually
 
 TOKEN = {"Authorization": "Bearer viewer"}
@@ -56,9 +60,11 @@ def serving(
     **http: Any,
 ) -> Iterator[tuple[str, SpawnProcess]]:
     """A controller in a process of its own, with room for two streams; where it listens."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        bind = f"127.0.0.1:{free.getsockname()[1]}"
+    host = http.pop("bind", "127.0.0.1:0").rpartition(":")[0]
+    kind = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(kind) as free:
+        free.bind((host.strip("[]"), 0))
+        bind = f"{host}:{free.getsockname()[1]}"
     settings = ControllerSettings.model_validate(
         {
             "state": {"dir": folder / "state"},
@@ -141,8 +147,23 @@ def test_with_a_client_ca_only_its_clients_come_in(tmp_path: Path):
         assert httpx.get(f"{url}/healthz", verify=known).json()["status"] == "ok"
 
 
-def test_there_is_a_thread_for_each_stream_and_some_more(tmp_path: Path):
-    """Streams can never take the last thread."""
-    found = options(ControllerSettings.model_validate({"events": {"max_clients": 64}}))
-    assert found["threads"] == 80
-    assert found["workers"] == 1
+def test_there_is_a_thread_for_each_stream_and_some_more():
+    """Streams have threads of their own; the others are as many as http.threads says."""
+    settings = ControllerSettings.model_validate({"events": {"max_clients": 64}})
+    edge = edge_options(settings)
+    lanes = routing.sizes(edge.threads, edge.streams)
+    assert (lanes[routing.STREAMS].threads, lanes[routing.READS].threads) == (68, 16)
+    assert options(settings)["workers"] == 1
+
+
+def test_serve_prints_its_address(tmp_path: Path):
+    """Who starts it in a terminal reads where it listens."""
+    home = tmp_path / "controller"
+    subprocess.run([CLI, "init", str(home)], check=True, capture_output=True)
+    config, port = home / "margrave.toml", free_port()
+    config.write_text(config.read_text().replace("127.0.0.1:8800", f"127.0.0.1:{port}"))
+    command = [CLI, "controller", "serve", "--config", str(config)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == f"Listening on http://127.0.0.1:{port}\n"
+        process.terminate()

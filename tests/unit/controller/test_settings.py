@@ -41,6 +41,10 @@ def test_environment_stands_above_the_file(tmp_path: Path) -> None:
     [
         ('[http]\nbid = "x"\n[git]\nmode = "odd"\n', ["/git/mode", "/http/bid"]),
         ('[http]\nbind = "0.0.0.0:8800"\n', ["/http/bind"]),
+        ('[http]\nbind = "18820"\n', ["/http/bind"]),
+        ('[http]\nbind = "[::1]"\n', ["/http/bind"]),
+        ('[http]\nbind = "127.0.0.1:99999"\n', ["/http/bind"]),
+        ('[http]\ntrusted_proxies = ["proxy"]\n', ["/http/trusted_proxies"]),
         ('[http.tls]\ncert = "c"\n', ["/http/tls"]),
         ('[http.tls]\nclient_ca = "c"\n', ["/http/tls/client_ca"]),
         ('[git]\nmode = "branch"\n', ["/git/mode"]),
@@ -63,3 +67,13 @@ def test_no_file(tmp_path: Path) -> None:
     """A file that is not there is told with the cure."""
     with pytest.raises(MargraveError, match="margrave init"):
         settings.load(tmp_path / "none.toml", {})
+
+
+@pytest.mark.parametrize("bind", ["18820", ":8800", "127.0.0.1", "::1:8800", "localhost:http"])
+def test_a_malformed_bind_is_named_as_such(tmp_path: Path, bind: str) -> None:
+    """What is no host and port is not called an open door."""
+    with pytest.raises(SettingsError) as caught:
+        loaded(tmp_path, f'[http]\nbind = "{bind}"\n')
+    (finding,) = caught.value.findings
+    assert finding.message == f'"{bind}" is not an address to listen on'
+    assert finding.cure == "write host:port, such as 127.0.0.1:8800 or [::1]:8800"
