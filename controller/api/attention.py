@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from controller.publish import trunk
 from controller.store import attention, summary
 from controller.store.attention import TROUBLE
+from controller.store.freshness import NodeStatus
 from controller.store.shapes import stamp
 from margrave.lifecycle import Freshness, Outcome
 
@@ -158,12 +159,24 @@ def _paused(one: Site) -> Shown:
 
 
 def _nodes(found: list[dict[str, Any]], number: int) -> Need:
-    cure = "look at its power and network; forget it when it is gone for good"
-    shown = [
-        {**_shown("node", one["name"], "silent", cure, one["since"]), "site": one["site"]}
-        for one in found
-    ]
+    shown = []
+    for node in found:
+        words, cure = _node_words(node)
+        shown.append(
+            {**_shown("node", node["name"], words, cure, node["since"]), "site": node["site"]}
+        )
     return Need("node", number, shown)
+
+
+def _node_words(node: dict[str, Any]) -> tuple[str, str]:
+    """State what is wrong with a node, and what to do about it."""
+    reason = f": {node['reason']}" if node["reason"] else ""
+    if node["status"] == NodeStatus.UNUSABLE:
+        return f"nothing can run there{reason}", "install what it lacks; it is inspected by itself"
+    cure = "check its power and network; forget it when it is gone for good"
+    if node["status"] == NodeStatus.ACTIVE:
+        return f"its last check failed{reason}", cure
+    return f"does not answer{reason}", cure
 
 
 def _windows(found: list[dict[str, Any]], number: int) -> Need:

@@ -107,6 +107,7 @@ NODES: Final[Columns] = [
     *pick("site", "name", "address", "status", "drain", "labels"),
     ("ARCH", field("capabilities.architecture")),
     *pick("last_seen"),
+    ("WHY", field("reason")),
 ]
 SOURCES: Final[Columns] = [
     *pick("name", "url", "ref", "path"),

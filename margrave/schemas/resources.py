@@ -119,9 +119,10 @@ class Node(Resource):
     site: Name
     name: Name
     address: str | None
-    status: Literal["active", "stale", "offline"]
+    status: Literal["active", "unusable", "stale", "offline"]
     drain: bool
-    last_seen: Time | None
+    last_seen: Time | None  # its last answer
+    reason: str | None  # why its last check failed, or why nothing can run there
     labels: dict[str, Any]
     capabilities: dict[str, Any]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from margrave import durations
-from runner import jumps
+from runner import jumps, usability
 from runner.execute import AnsibleExecutor
 from runner.instruments import Instruments
 from runner.nodes import Beats, LastSigns, beacon_file, own_key, with_beacon
@@ -60,7 +60,8 @@ class Ground:
     def status(self, node: Node) -> NodeStatus:
         """Return a node's status by its last sign of life."""
         seen = self.signs.age(node.name, node.last_seen)
-        return with_beacon(seen, self.beats.silence(node.name), self.beat, self.period)
+        status = with_beacon(seen, self.beats.silence(node.name), self.beat, self.period)
+        return usability.status(node.capabilities) if status is NodeStatus.ACTIVE else status
 
 
 def _jumps(settings: RunnerSettings) -> list[jumps.Rule]:

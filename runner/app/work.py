@@ -119,10 +119,10 @@ class Work:
         self.observe = Repeater(
             "observe", seconds, lambda _: look(silent=False), gather=_GATHER_SECONDS
         )
-        self.observe_silent = Repeater(
-            "observe-silent", seconds, lambda _: look(silent=True), gather=_GATHER_SECONDS
-        )
         self._inspection = inspection = Inspection(ground.nodes, ground.executor, ground.target)
+        self.observe_silent = Repeater(
+            "observe-silent", seconds, lambda _: self._recheck(), gather=_GATHER_SECONDS
+        )
         self.inspect = Repeater(
             "inspect", INSPECT_SECONDS, lambda _: inspection.look(), at_once=False
         )
@@ -136,6 +136,11 @@ class Work:
         )
         tidying = Tidying(ground.store, journal, self.watch)
         self.tidying = Repeater("tidy", EVERY_SECONDS, lambda _: tidying.run(), at_once=False)
+
+    def _recheck(self) -> None:
+        """Check the nodes that did not answer, or can run nothing, once more."""
+        self._inspection.recheck_unusable()
+        self.observer.look(silent=True)
 
     def _sealed_files(self) -> Mapping[str, bytes]:
         desired = self.watch.desired()

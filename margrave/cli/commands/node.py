@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from margrave.terminal.output import Output
 
 FIELDS = (
-    "site", "name", "address", "status", "drain", "last_seen", "labels",
+    "site", "name", "address", "status", "reason", "drain", "last_seen", "labels",
     "capabilities.architecture", "capabilities.cpus", "capabilities.memory",
     "capabilities.engines", "capabilities.deployment_types",
 )  # fmt: skip

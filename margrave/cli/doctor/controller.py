@@ -87,12 +87,20 @@ def _site(one: dict[str, Any]) -> tuple[str, str] | None:
 
 def _nodes(api: Api) -> Iterator[Check]:
     found = api.items(at("nodes"))
-    ills = [
-        (f"{one['site']}/{one['name']}", f"is {one['status']}", "is it on, and its network up?")
-        for one in found
-        if one["status"] != "active"
-    ]
+    ills = [(f"{node['site']}/{node['name']}", *ill) for node in found if (ill := _node(node))]
     yield from _told("nodes", len(found), ills)
+
+
+def _node(node: dict[str, Any]) -> tuple[str, str] | None:
+    """Return what is wrong with a node and its cure, or None."""
+    reason = f": {node['reason']}" if node.get("reason") else ""
+    if node["status"] == "unusable":
+        return f"is unusable{reason}", "install what it lacks; the runner inspects it by itself"
+    cure = "is it on, and its network up?"
+    since = f", last answer {node['last_seen']}" if node.get("last_seen") else ""
+    if node["status"] != "active":
+        return f"is {node['status']}{since}{reason}", cure
+    return (f"did not pass its last check{since}{reason}", cure) if reason else None
 
 
 def _told(name: str, count: int, ills: list[tuple[str, str, str]]) -> Iterator[Check]:

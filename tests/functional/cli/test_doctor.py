@@ -58,6 +58,8 @@ def test_a_healthy_fleet_is_0(run: Run, controller: FakeController) -> None:
         ({"locked": {"reason": "stocktaking"}}, {}, "harbor", "margrave runner unlock"),
         ({"paused": {"reason": "stocktaking"}}, {}, "harbor", "margrave site resume harbor"),
         ({}, {"status": "offline"}, "harbor/harbor-1", "is it on"),
+        ({}, {"status": "active", "reason": "no route"}, "harbor/harbor-1", "is it on"),
+        ({}, {"status": "unusable", "reason": "no engine"}, "harbor/harbor-1", "install what"),
     ],
 )
 def test_what_ails_the_fleet_is_named_with_its_cure(
