@@ -210,6 +210,7 @@ class NodeRequest:
     private_key: Secret | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     host_key: str = ""  # the fingerprint that is expected, or empty: what is met is pinned
+    replace: bool = False  # a node of this name at another address is moved here
 
 
 @dataclass(frozen=True, slots=True)

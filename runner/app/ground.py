@@ -10,7 +10,7 @@ from margrave import durations
 from runner import jumps, usability
 from runner.execute import AnsibleExecutor
 from runner.instruments import Instruments
-from runner.nodes import Beats, LastSigns, beacon_file, own_key, with_beacon
+from runner.nodes import Beats, LastSigns, Owner, beacon_file, own_key, with_beacon
 from runner.ports import Clock, Executor, Jump, Node, NodeStatus, Target
 from runner.settings import RunnerSettings
 from runner.store import Store, site
@@ -52,6 +52,12 @@ class Ground:
             node.name, node.address, node.port, node.user, str(self._key), node.host_key,
             self.jump(node.address),
         )  # fmt: skip
+
+    def owner(self) -> Owner:
+        """Return this runner as nodes know it."""
+        with self.store.read() as tx:
+            identity = site.identity_of(tx)
+        return Owner(identity.runner, identity.epoch, self.settings.site.name)
 
     def jump(self, address: str) -> Jump | None:
         """The jump host in front of an address, or None."""

@@ -133,6 +133,7 @@ def _onboarding(ground: Ground) -> Onboarding:
         executor=ground.executor,
         key_folder=ground.folder / "ssh",
         clock=ground.clock,
+        owner=ground.owner,
         connect_timeout=ground.settings.ssh.connect_timeout,
         key=ground.settings.ssh.key,
         user=ground.settings.ssh.user,

@@ -119,9 +119,9 @@ class Work:
         self.observe = Repeater(
             "observe", seconds, lambda _: look(silent=False), gather=_GATHER_SECONDS
         )
-        self._inspection = inspection = Inspection(ground.nodes, ground.executor, ground.target)
+        self.inspection = inspection = Inspection(ground.nodes, ground.executor, ground.target)
         self.observe_silent = Repeater(
-            "observe-silent", seconds, lambda _: self._recheck(), gather=_GATHER_SECONDS
+            "observe-silent", seconds, lambda _: self.recheck(), gather=_GATHER_SECONDS
         )
         self.inspect = Repeater(
             "inspect", INSPECT_SECONDS, lambda _: inspection.look(), at_once=False
@@ -137,9 +137,9 @@ class Work:
         tidying = Tidying(ground.store, journal, self.watch)
         self.tidying = Repeater("tidy", EVERY_SECONDS, lambda _: tidying.run(), at_once=False)
 
-    def _recheck(self) -> None:
+    def recheck(self) -> None:
         """Check the nodes that did not answer, or can run nothing, once more."""
-        self._inspection.recheck_unusable()
+        self.inspection.recheck_unusable()
         self.observer.look(silent=True)
 
     def _sealed_files(self) -> Mapping[str, bytes]:
@@ -154,7 +154,7 @@ class Work:
 
     def look_at(self, nodes: Sequence[str]) -> None:
         """Have these nodes told anew what they can do and what runs on them, and wait for none."""
-        self._inspection.ask(nodes)
+        self.inspection.ask(nodes)
         self.inspect.hint()
         self.observe.hint()
         self.observe_silent.hint()
