@@ -986,6 +986,7 @@ export interface SiteResource {
   wanted_commit: string | null;
   /** The commit that the runner works by. */
   applied_commit: string | null;
+  behind?: boolean | null;
   paused: Record<string, unknown> | null;
   locked: unknown;
   halted: Halted | null;

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from controller.publish import trunk
-from controller.store import attention, summary
+from controller.store import attention, requests, summary
 from controller.store.attention import TROUBLE
 from controller.store.freshness import NodeStatus
 from controller.store.shapes import stamp
@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 
     from controller.api.call import Call
     from controller.store import Session
+    from controller.store.models import Request
 
 SHOWN: Final = 8  # of each kind: how many there are is told beside them
+MOST_QUEUED: Final = 200  # requests of the queue that are looked through for errors
 LATELY: Final = timedelta(days=1)  # a request that came to nothing is asked for again, or forgotten
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 CURES: Final[Mapping[str, str]] = {
@@ -63,6 +65,7 @@ def needs(
         _of_sites("halted", [one for one in sites if one["halted"]], _halted),
         _trouble(call, session, counted),
         _requests(*attention.refused_requests(session, late, only, SHOWN)),
+        _waiting_requests(requests.waiting_with_error(session, only, MOST_QUEUED)),
         _of_sites("findings", [one for one in sites if one["findings"]], _findings),
         _of_sites("silent", silent, _silent),
         _of_sites("clock", [one for one in sites if one["clock_offset"] is not None], _clock),
@@ -111,6 +114,18 @@ def _requests(found: list[dict[str, Any]], number: int) -> Need:
         need = _shown("request", one["action"], words, cure, one["since"])
         shown.append({**need, "id": one["id"]})
     return Need("request", number, shown)
+
+
+def _waiting_requests(found: list[Request]) -> Need:
+    """Requests that were tried and wait: a registry or the remote did not answer."""
+    shown = []
+    for row in found[:SHOWN]:
+        error = row.error or {}
+        words = f"waits to be published: {error.get('message')}"
+        cure = error.get("cure") or "it is tried again by itself"
+        need = _shown("request", row.action.value, words, cure, stamp(row.created_at))
+        shown.append({**need, "id": row.id})
+    return Need("waiting", len(found), shown)
 
 
 def _of_sites(why: str, found: Sequence[Site], told: Callable[[Site], Shown]) -> Need:

@@ -23,6 +23,7 @@ MORE: Final[Mapping[str, tuple[str, str]]] = {
     "halted": ("halted sites", "/sites?held=halted"),
     "trouble": ("deployments not as wanted", NOT_AS_WANTED),
     "request": ("requests that came to nothing", "/requests?state=failed,refused"),
+    "waiting": ("requests that wait to be published", "/requests?state=queued"),
     "findings": ("sites whose documents have findings", "/sites?held=findings"),
     "silent": ("silent sites", "/sites?freshness=unknown"),
     "node": ("nodes that need attention", "/nodes"),

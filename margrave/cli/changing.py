@@ -177,7 +177,12 @@ def finish(
     from margrave.cli.waiting import Follower, Goal
 
     progress = lively(sys.stderr) and out.for_eyes
-    follower = Follower(api, timeout, lambda text: click.echo(text, err=True) if progress else None)
+    follower = Follower(
+        api,
+        timeout,
+        lambda text: click.echo(text, err=True) if progress else None,
+        lambda text: click.echo(f"margrave: {text}", err=True),
+    )
     good = True
     rows: list[Mapping[str, Any]] = []
     for answer in answers:

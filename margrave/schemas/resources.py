@@ -105,6 +105,7 @@ class Site(Resource):
     last_seen: Time | None
     wanted_commit: str | None
     applied_commit: str | None
+    behind: bool | None = None  # whether what is applied lacks what is wanted; null if not known
     paused: dict[str, Any] | None
     locked: Any
     halted: Halted | None

@@ -21,6 +21,7 @@ WHERE = "controller"
 SKEW = 60.0
 # A fleet with more ills than this has one cause; the list would hide it.
 NAMED = 5
+MOST_QUEUED = 100
 
 
 def look(api: Api) -> Iterator[Check]:
@@ -41,6 +42,7 @@ def look(api: Api) -> Iterator[Check]:
         return
     yield good(WHERE, "signed in", "the token is taken")
     yield same_version(WHERE, str(about["version"]))
+    yield from _requests(api)
     yield from _sites(api)
     yield from _nodes(api)
 
@@ -62,6 +64,17 @@ def _parts(api: Api) -> Iterator[Check]:
         name, detail = str(one["name"]), str(one["detail"])
         cure = str(one.get("cure") or "see the controller's log")
         yield good(WHERE, name, detail) if one["ok"] else bad(WHERE, name, detail, cure)
+
+
+def _requests(api: Api) -> Iterator[Check]:
+    """Requests that were tried and wait: a registry or the remote did not answer."""
+    queued = api.page(at("requests"), MOST_QUEUED, state="queued")["items"]
+    ills = [
+        (f"request {request['id'][:8]}", f"waits: {error.get('message')}", str(error.get("cure")))
+        for request in queued
+        if isinstance(error := request.get("error"), dict)
+    ]
+    yield from _told("requests", len(queued), ills)
 
 
 def _sites(api: Api) -> Iterator[Check]:

@@ -31,6 +31,7 @@ def fleet(controller: FakeController, site: dict[str, Any], node: dict[str, Any]
     checks = [{"name": "git", "ok": True, "detail": "ok"}]
     controller.on("GET", "/readyz", 200, {"status": "ok", "checks": checks})
     controller.on("GET", "/api/v1/meta/capabilities", 200, {"version": __version__})
+    controller.lists("/api/v1/requests")
     controller.lists("/api/v1/sites", {**SITE, **site})
     controller.lists("/api/v1/nodes", {**NODE, **node})
 
@@ -70,6 +71,21 @@ def test_what_ails_the_fleet_is_named_with_its_cure(
 
     assert cure in ills(run)[name]["cure"]
     assert run("doctor").code == 1
+
+
+def test_a_request_that_cannot_be_published_is_named(run: Run, controller: FakeController) -> None:
+    """With the reason and the setting that helps."""
+    fleet(controller, {}, {})
+    error = {"message": "registry plant.lan does not answer", "cure": "add [[registries]]"}
+    request = {"id": "12345678-aaaa", "state": "queued", "error": error}
+    controller.lists("/api/v1/requests", request, {**request, "id": "9", "error": None})
+
+    found = ills(run)["request 12345678"]
+
+    assert (found["detail"], found["cure"]) == (
+        "waits: registry plant.lan does not answer",
+        "add [[registries]]",
+    )
 
 
 def test_a_part_of_the_controller_that_is_ill(run: Run, controller: FakeController) -> None:
