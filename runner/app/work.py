@@ -10,6 +10,7 @@ from typing import Final
 from margrave import durations
 from margrave.errors import Unreachable
 from margrave.secret import Secret
+from runner.app.credentials import Credentials
 from runner.app.ground import Ground
 from runner.instruments import GIT, GIT_SECONDS
 from runner.nodes import News
@@ -43,11 +44,11 @@ _BEATS_SECONDS: Final = 3.0
 class Work:
     """What makes the nodes run what Git says."""
 
-    def __init__(self, ground: Ground) -> None:
+    def __init__(self, ground: Ground, credentials: Credentials) -> None:
         settings, store = ground.settings, ground.store
         self.woken = threading.Event()
         sealed = Sealed(settings.secrets.age_key)
-        self.source = _source(settings, sealed)
+        self.source = _source(settings, sealed, credentials)
         self.watch = Watch(store, self.source)
         self.observer = Observer(
             store,
@@ -172,7 +173,7 @@ class Work:
             self.woken.set()
 
 
-def _source(settings: RunnerSettings, sealed: Sealed) -> Source:
+def _source(settings: RunnerSettings, sealed: Sealed, credentials: Credentials) -> Source:
     given, folder = settings.git, settings.state.dir
     access = Access(
         remote=given.remote,
@@ -183,6 +184,7 @@ def _source(settings: RunnerSettings, sealed: Sealed) -> Source:
         cert=str(given.cert or ""),
         key=str(given.key or ""),
         password=given.password or Secret(""),
+        current_password=credentials.password,
     )
     return Source(
         settings.site.name,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -146,6 +147,24 @@ def test_the_runner_here_is_asked_too(
     runner.on("GET", "/status", 200, status)
 
     assert set(ills(run, "--config", runner.url)) == {name}
+
+
+def test_a_configuration_that_everybody_can_read(
+    run: Run, controller: FakeController, runner: FakeController
+) -> None:
+    """A file with secrets is for its user alone; why Git was not read stands beside it."""
+    fleet(controller, {}, {})
+    file = Path(runner.url)
+    file.write_text(file.read_text() + '[controller]\ntoken = "t"\n')
+    file.chmod(0o644)
+    site = {**STATUS["site"], "applied_commit": None}
+    git = {"state": "waiting", "reason": "the controller refused this token"}
+    runner.on("GET", "/status", 200, {**STATUS, "site": site, "git": git})
+
+    found = ills(run, "--config", runner.url)
+
+    assert found["configuration"]["cure"] == f"chmod 600 {file}"
+    assert "the controller refused this token" in found["desired state"]["detail"]
 
 
 def test_a_runner_that_does_not_listen(run: Run, controller: FakeController, tmp_path: Any) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from tests.functional.controller.kit import NOON, Api, Clock, Runner
+from tests.functional.controller.kit import NOON, Api, Clock, Runner, add_site
 
 if TYPE_CHECKING:
     from flask.testing import FlaskClient
+
+    from controller.parts import Parts
 
 TOKEN = {"Authorization": "Bearer viewer"}
 
@@ -43,6 +45,18 @@ def test_a_failed_check_is_shown_while_the_node_still_counts_as_active(
     assert "failed the last check" in overview
     for path in ("/nodes", "/sites/harbor/nodes/harbor-1", "/"):
         assert "no route to 192.0.2.1" in client.get(path, headers=TOKEN).text, path
+
+
+def test_a_runners_token_of_another_site_is_named(
+    harbor: Runner, parts: Parts, client: FlaskClient
+) -> None:
+    """403 says whose the token is, so that its runner can say which name does not fit."""
+    add_site(parts, "depot")
+    headers = {"Authorization": "Bearer runner-depot"}
+
+    answer = client.post("/api/v1/sites/harbor/heartbeat", json={}, headers=headers)
+
+    assert (answer.status_code, answer.json["detail"]) == (403, "this token belongs to site depot")
 
 
 def test_the_reason_ends_with_the_next_answer(harbor: Runner, viewer: Api) -> None:
