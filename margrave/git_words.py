@@ -12,6 +12,19 @@ _ALWAYS: Final = (
 )
 
 
+_LOGIN: Final = (
+    "terminal prompts disabled",
+    "Authentication failed",
+    "returned error: 401",
+    "returned error: 403",
+)
+
+
+def refuses_login(said: str) -> bool:
+    """Whether Git's words mean that the remote took neither user nor password."""
+    return any(words in said for words in _LOGIN)
+
+
 def reason(said: str) -> str:
     """Its first `fatal:`, else the last line that says something of this failure."""
     words = said.replace("stderr:", "").strip(" '\n")  # GitPython's wrapping

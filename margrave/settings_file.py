@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import stat
 from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import BaseModel
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
 FILE_NAME = "margrave.toml"
 OURS = "MARGRAVE_"
+_SECRETS = re.compile(r"^\s*(token|password|client_secret|secrets)\s*=", re.MULTILINE)
 Schema = TypeVar("Schema", bound=BaseModel)
 
 
@@ -37,6 +40,22 @@ def forget(environ: MutableMapping[str, str]) -> None:
     """
     for name in [one for one in environ if one.startswith(OURS)]:
         del environ[name]
+
+
+def ours(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return our own variables of an environment."""
+    return {name: value for name, value in environ.items() if name.startswith(OURS)}
+
+
+def exposed(path: Path) -> str:
+    """Return a warning where a file that holds secrets is open to every user; else nothing."""
+    try:
+        is_open = path.stat().st_mode & stat.S_IROTH
+        if not is_open or not _SECRETS.search(path.read_text(encoding="utf-8")):
+            return ""
+    except (OSError, UnicodeDecodeError):
+        return ""
+    return f"{path} holds secrets, and every user of this machine can read it: chmod 600 {path}"
 
 
 def load(

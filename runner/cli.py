@@ -47,7 +47,8 @@ def runner() -> None:
 def serve(config: str | None, verbose: bool) -> None:
     """Keep the site right until stopped."""
     # First of all: the library that runs git starts one as soon as it is imported.
-    loaded = settings.load(settings.find(config))
+    path, given = settings.find(config), settings_file.ours(os.environ)
+    loaded = settings.load(path, given)
     settings_file.forget(os.environ)
     # Here, because Ansible, Flask and the database are not needed to ask for a status.
     from runner.serve import serve as run
@@ -58,7 +59,9 @@ def serve(config: str | None, verbose: bool) -> None:
         stream=sys.stderr,
     )
     logging.getLogger("alembic").setLevel(logging.WARNING)
-    run(loaded)
+    if exposed := settings_file.exposed(path):
+        logging.getLogger(__name__).warning("%s", exposed)
+    run(loaded, lambda: settings.load(path, given))
 
 
 @runner.command()

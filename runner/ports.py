@@ -42,9 +42,10 @@ def monotonic_of(clock: Clock) -> Callable[[], float]:
 
 
 class NodeStatus(StrEnum):
-    """Whether a node was heard of lately."""
+    """Age of a node's last answer; `unusable` answers, and has nothing to run applications with."""
 
     ACTIVE = "active"
+    UNUSABLE = "unusable"
     STALE = "stale"
     OFFLINE = "offline"
 
@@ -69,10 +70,10 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """What a look told of a node's life; `at` counts when it is active."""
+    """Result of a check of a node; `at` is None when the node did not answer."""
 
     node: str
-    at: datetime
+    at: datetime | None
     status: NodeStatus
     error: str = ""
 
@@ -209,6 +210,7 @@ class NodeRequest:
     private_key: Secret | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     host_key: str = ""  # the fingerprint that is expected, or empty: what is met is pinned
+    replace: bool = False  # a node of this name at another address is moved here
 
 
 @dataclass(frozen=True, slots=True)

@@ -444,6 +444,7 @@ export interface HeartbeatNode {
   name: string;
   status?: string | null;
   last_seen?: string | null;
+  error?: string | null;
 }
 
 /** A way to communicate. */
@@ -541,9 +542,10 @@ export interface NodeResource {
   site: string;
   name: string;
   address: string | null;
-  status: "active" | "stale" | "offline";
+  status: "active" | "unusable" | "stale" | "offline";
   drain: boolean;
   last_seen: string | null;
+  reason: string | null;
   labels: Record<string, unknown>;
   capabilities: Record<string, unknown>;
 }
@@ -791,6 +793,7 @@ export interface ReportNode {
   address?: string | null;
   status?: string | null;
   last_seen?: string | null;
+  error?: string | null;
   labels?: Record<string, unknown> | null;
   capabilities?: Record<string, unknown> | null;
 }
@@ -984,6 +987,7 @@ export interface SiteResource {
   wanted_commit: string | null;
   /** The commit that the runner works by. */
   applied_commit: string | null;
+  behind?: boolean | null;
   paused: Record<string, unknown> | null;
   locked: unknown;
   halted: Halted | null;

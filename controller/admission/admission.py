@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -79,7 +79,8 @@ class Admission:
         # Registries are asked outside of the transaction, and only by who looks before acting.
         self._sizes.ask(decision.sites)
         self._sizes.fill(decision.sites)
-        return decision.plan
+        warnings = tuple(self._sizes.warnings(decision.sites)) if decision.change else ()
+        return replace(decision, findings=(*decision.findings, *warnings)).plan
 
     def _drain(self, body: Mapping[str, Any], who: Identity) -> dict[str, Any]:
         """What a drain would stop and move: looked at here, asked for at the node or the site."""

@@ -9,8 +9,9 @@ from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, Final
 
-from controller.publish.images import parse
+from controller.publish.images import NOT_REACHED, parse
 from margrave.errors import MargraveError
+from margrave.findings import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -37,6 +38,7 @@ class Sizes:
         self._lock = threading.Lock()
         self._known: OrderedDict[tuple[str, str], Layers | None] = OrderedDict()
         self._silent: dict[str, float] = {}  # host to when it is asked again
+        self._trouble: dict[str, MargraveError] = {}  # image to what its registry answered
 
     def ask(self, sites: Iterable[Mapping[str, Any]]) -> None:
         """Get to know the images of a plan, as far as their registries answer in time."""
@@ -64,6 +66,29 @@ class Sizes:
             ]
         return unknown[:MOST_ASKED]
 
+    def warnings(self, sites: Iterable[Mapping[str, Any]]) -> list[Finding]:
+        """Return a warning for each registry that did not give the digest of a tagged image.
+
+        A tag is resolved when the request is published, and that waits until its registry answers;
+        an image that is written with its digest needs none.
+        """
+        tagged = dict.fromkeys(image for image, _ in _images(sites) if "@" not in image)
+        with self._lock:
+            silent = {_host(image) for image in tagged} & self._silent.keys()
+            by_host = {
+                host: (f"registry {host} does not answer the controller within {PATIENCE:g} s", "")
+                for host in sorted(silent)
+            }
+            for image in tagged:
+                if (error := self._trouble.get(image)) and _host(image) not in by_host:
+                    by_host[_host(image)] = (error.message, error.cure)
+        return [
+            Finding(
+                "", f"{message}; the request waits until it does", cure or NOT_REACHED
+            ).as_warning("registry")
+            for message, cure in by_host.values()
+        ]
+
     def fill(self, sites: Iterable[dict[str, Any]]) -> None:
         """Write `bytes` into a plan: what is not on the node already; None where not known."""
         for site in sites:
@@ -88,12 +113,19 @@ class Sizes:
             return self._known.get((image, architecture))
 
     def _look(self, image: str, architecture: str) -> None:
+        trouble: MargraveError | None = None
         try:
             found: Layers | None = self._images.layers(image, architecture)
         except MargraveError as error:
             LOG.info("size of %s: %s", image, error)
-            found = None
+            found, trouble = None, error
         with self._lock:
+            if trouble is None:
+                self._trouble.pop(image, None)
+            else:
+                self._trouble[image] = trouble
+            while len(self._trouble) > KEPT:
+                del self._trouble[next(iter(self._trouble))]
             if found is not None:
                 self._silent.pop(_host(image), None)
             self._known[image, architecture] = found

@@ -11,8 +11,9 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from controller.publish import trunk
-from controller.store import attention, summary
+from controller.store import attention, requests, summary
 from controller.store.attention import TROUBLE
+from controller.store.freshness import NodeStatus
 from controller.store.shapes import stamp
 from margrave.lifecycle import Freshness, Outcome
 
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
 
     from controller.api.call import Call
     from controller.store import Session
+    from controller.store.models import Request
 
 SHOWN: Final = 8  # of each kind: how many there are is told beside them
+MOST_QUEUED: Final = 200  # requests of the queue that are looked through for errors
 LATELY: Final = timedelta(days=1)  # a request that came to nothing is asked for again, or forgotten
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 CURES: Final[Mapping[str, str]] = {
@@ -62,6 +65,7 @@ def needs(
         _of_sites("halted", [one for one in sites if one["halted"]], _halted),
         _trouble(call, session, counted),
         _requests(*attention.refused_requests(session, late, only, SHOWN)),
+        _waiting_requests(requests.waiting_with_error(session, only, MOST_QUEUED)),
         _of_sites("findings", [one for one in sites if one["findings"]], _findings),
         _of_sites("silent", silent, _silent),
         _of_sites("clock", [one for one in sites if one["clock_offset"] is not None], _clock),
@@ -112,6 +116,18 @@ def _requests(found: list[dict[str, Any]], number: int) -> Need:
     return Need("request", number, shown)
 
 
+def _waiting_requests(found: list[Request]) -> Need:
+    """Requests that were tried and wait: a registry or the remote did not answer."""
+    shown = []
+    for row in found[:SHOWN]:
+        error = row.error or {}
+        words = f"waits to be published: {error.get('message')}"
+        cure = error.get("cure") or "it is tried again by itself"
+        need = _shown("request", row.action.value, words, cure, stamp(row.created_at))
+        shown.append({**need, "id": row.id})
+    return Need("waiting", len(found), shown)
+
+
 def _of_sites(why: str, found: Sequence[Site], told: Callable[[Site], Shown]) -> Need:
     return Need(why, len(found), [told(one) for one in found[:SHOWN]])
 
@@ -158,12 +174,24 @@ def _paused(one: Site) -> Shown:
 
 
 def _nodes(found: list[dict[str, Any]], number: int) -> Need:
-    cure = "look at its power and network; forget it when it is gone for good"
-    shown = [
-        {**_shown("node", one["name"], "silent", cure, one["since"]), "site": one["site"]}
-        for one in found
-    ]
+    shown = []
+    for node in found:
+        words, cure = _node_words(node)
+        shown.append(
+            {**_shown("node", node["name"], words, cure, node["since"]), "site": node["site"]}
+        )
     return Need("node", number, shown)
+
+
+def _node_words(node: dict[str, Any]) -> tuple[str, str]:
+    """State what is wrong with a node, and what to do about it."""
+    reason = f": {node['reason']}" if node["reason"] else ""
+    if node["status"] == NodeStatus.UNUSABLE:
+        return f"nothing can run there{reason}", "install what it lacks; it is inspected by itself"
+    cure = "check its power and network; forget it when it is gone for good"
+    if node["status"] == NodeStatus.ACTIVE:
+        return f"its last check failed{reason}", cure
+    return f"does not answer{reason}", cure
 
 
 def _windows(found: list[dict[str, Any]], number: int) -> Need:

@@ -70,7 +70,8 @@ def _way(call: Call, deployment: str) -> Way:
         ]
         views = world.sites(session, [key.site])
         standing = world.selected(session, {"ids": [key.id], "sites": [key.site]})
-        asked = requests.one(session, wanted["request"], moment.now) if wanted["request"] else None
+        request = requests.open_for(session, key.id, key.site) or wanted["request"]
+        asked = requests.one(session, request, moment.now) if request else None
         placed = placements.of_deployments(session, [key.key], moment).get(key.key, [])
     view = views.get(key.site)
     pending = wanted["outcome"] == "pending" and view is not None and standing
@@ -165,7 +166,8 @@ def _site_steps(site: dict[str, Any], received: dict[str, Any]) -> Iterator[dict
     for word in ("paused", "locked", "halted"):
         if site.get(word):
             why = site[word].get("reason") or "no reason given"
-            yield _step(word, ok=False, detail=f"the site is {word}: {why}")
+            until = f", until {site[word]['until']}" if site[word].get("until") else ""
+            yield _step(word, ok=False, detail=f"the site is {word}: {why}{until}")
 
 
 def _received(site: dict[str, Any], contains: Callable[[str, str], bool]) -> dict[str, Any]:

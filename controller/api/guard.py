@@ -98,6 +98,13 @@ def require(
     if who.is_site:
         if needs is Role.SITE and site is not None and who.sees(site):
             return
+        if needs is Role.SITE and site is not None and who.sites:
+            own = ", ".join(sorted(who.sites))
+            raise Problem(
+                403,
+                f"this token belongs to site {own}",
+                cure=f"use a token of site {site}: margrave site token create {site}",
+            )
         raise Problem(
             403,
             "a runner's token reports, sends heartbeats, reads its own site and fetches the"

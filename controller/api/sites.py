@@ -61,13 +61,22 @@ def listed(call: Call) -> dict[str, Any]:
             only=call.who.sites,
             wanted=fleet.WantedSites(args.get("q"), freshness, held),
         )
-    return paging.listing(page, rows)
+    answer = paging.listing(page, rows)
+    return {**answer, "items": _with_lag(call, answer["items"])}
 
 
 def shown(call: Call, site: str) -> dict[str, Any]:
     """GET /sites/{site}."""
     with call.parts.store.session() as session:
-        return find(call, session, site)
+        found = find(call, session, site)
+    return _with_lag(call, [found])[0]
+
+
+def _with_lag(call: Call, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the sites with `behind`: whether what they applied lacks what Git wants."""
+    pairs = [(site["applied_commit"], site["wanted_commit"]) for site in found]
+    behind = call.parts.repository.ancestry.behind(pairs)
+    return [{**site, "behind": late} for site, late in zip(found, behind, strict=True)]
 
 
 def find(call: Call, session: Session, site: str) -> dict[str, Any]:

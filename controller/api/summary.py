@@ -50,6 +50,7 @@ def shown(call: Call) -> dict[str, Any]:
             "unknown": summary.unknown(session, moment, only),
             "sites": _sites(known, moment),
             "nodes": summary.nodes(session, moment, only),
+            "nodes_failing": summary.failing_nodes(session, moment, only),
             "attention": [{"why": need.why, **one} for need in needs for one in need.shown],
             "needs": {need.why: need.number for need in needs},
             "under_way": summary.latest(session, moment, only, ROWS, (Outcome.PENDING,), counted),

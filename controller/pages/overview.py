@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from controller.api.call import Call
 
 TROUBLE: Final = ("failed", "rollback-failed", "rolled-back", "held")
+AWAY: Final = ("unusable", "stale", "offline")
 HELD: Final = ("paused", "drained", "locked", "halted")
 NOT_AS_WANTED: Final = f"/deployments?outcome={','.join(TROUBLE)}"
 NEEDS: Final = 15  # of what needs somebody, of all kinds together
@@ -22,9 +23,10 @@ MORE: Final[Mapping[str, tuple[str, str]]] = {
     "halted": ("halted sites", "/sites?held=halted"),
     "trouble": ("deployments not as wanted", NOT_AS_WANTED),
     "request": ("requests that came to nothing", "/requests?state=failed,refused"),
+    "waiting": ("requests that wait to be published", "/requests?state=queued"),
     "findings": ("sites whose documents have findings", "/sites?held=findings"),
     "silent": ("silent sites", "/sites?freshness=unknown"),
-    "node": ("silent nodes", "/nodes?status=stale,offline"),
+    "node": ("nodes that need attention", "/nodes"),
     "clock": ("sites whose clock is wrong", "/sites"),
     "locked": ("locked sites", "/sites?held=locked"),
     "paused": ("paused sites", "/sites?held=paused"),
@@ -79,10 +81,16 @@ def _tiles(told: Mapping[str, Any], outcomes: Mapping[str, int]) -> Iterator[Til
     warn = "warn" if sites["unknown"] else ""
     parts = _parts([unheard, *held])
     yield Tile(sites["fresh"], "sites heard of", "/sites", warn, of=sites["total"], parts=parts)
-    away = [(nodes[one], one, f"/nodes?status={one}") for one in ("stale", "offline")]
-    total, parts = sum(nodes.values()), _parts(away)
+    failing = told["nodes_failing"]
+    away = [(nodes[status], status, f"/nodes?status={status}") for status in AWAY]
+    parts = _parts([(failing, "failed the last check", "/nodes?status=active"), *away])
     yield Tile(
-        nodes["active"], "nodes active", "/nodes", "warn" if parts else "", of=total, parts=parts
+        nodes["active"] - failing,
+        "nodes active",
+        "/nodes",
+        "warn" if parts else "",
+        of=sum(nodes.values()),
+        parts=parts,
     )
 
 

@@ -86,7 +86,7 @@ def nodes(call: Call) -> str:
         nodes=found["items"],
         more=found["next"],
         wanted=given,
-        statuses=(*(one.value for one in NodeStatus), "stale,offline"),
+        statuses=(*(one.value for one in NodeStatus), "unusable,stale,offline"),
     )
 
 

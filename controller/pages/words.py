@@ -33,6 +33,7 @@ STATES: Final = {
 STATUSES: Final = {
     "active": ("●", "good"),
     "stale": ("◔", "warn"),
+    "unusable": ("▲", "bad"),
     "offline": ("○", "quiet"),
     "fresh": ("●", "good"),
     "unknown": ("?", "quiet"),

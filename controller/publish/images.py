@@ -34,6 +34,10 @@ _ACCEPT: Final = ", ".join(
         "application/vnd.docker.distribution.manifest.v2+json",
     )
 )
+NOT_REACHED: Final = (
+    "check the registry; one that only nodes reach needs [[registries]] with host and address in"
+    " the controller's configuration, or images written with their digest"
+)
 _CHALLENGE: Final = re.compile(r'(\w+)="([^"]*)"')
 
 
@@ -138,8 +142,8 @@ def _told(reference: Reference, text: str) -> Iterator[None]:
         raise _of_status(error.code, reference, text) from error
     except (OSError, HTTPException, ValueError) as error:  # who speaks no HTTP, or no JSON
         raise Unreachable(
-            f"{text}: registry {reference.host} does not answer: {error}",
-            "check the registry, or `registries` in the configuration",
+            f"{text}: registry {reference.host} does not answer the controller: {error}",
+            NOT_REACHED,
         ) from error
 
 

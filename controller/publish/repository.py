@@ -9,6 +9,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from controller.gate.git_command import BRANCH, GitCommand, GitFailed
+from controller.publish.ancestry import Ancestry
 from controller.publish.building import NAME, Note, build
 from controller.publish.remote import Remote
 from controller.publish.touches import FORM, Touch, read_log
@@ -44,6 +45,7 @@ class Repository:
     def __init__(self, settings: ControllerSettings) -> None:
         self.folder = settings.repository
         self.git = GitCommand(self.folder)
+        self.ancestry = Ancestry(self.git)
         self._remote = Remote(self.folder, settings.git) if settings.git.remote else None
 
     @property

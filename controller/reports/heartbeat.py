@@ -173,6 +173,8 @@ def _node_values(node: HeartbeatNode, at: datetime, now: datetime) -> dict[str, 
     values: dict[str, Any] = {}
     if node.status in tuple(NodeStatus):
         values["status"] = str(node.status)
+    if node.error is not None:  # an older runner reports none
+        values["reason"] = node.error or None
     if node.last_seen is not None:
         # How long ago it was by the runner's own clock, so a wrong clock there does no harm.
         values["last_seen"] = times.before(now, at - node.last_seen)

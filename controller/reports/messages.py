@@ -37,6 +37,11 @@ Text = Annotated[str, Field(max_length=16_384)]
 Word = Annotated[str, Field(max_length=200)]
 Number = Annotated[int, Field(ge=0, le=2**53)]  # what JSON carries exactly everywhere
 
+# Texts of nodes may be long; a node's status is worth more than the end of its reason.
+NodeError = Annotated[
+    str | None, BeforeValidator(lambda text: text[:2_000] if isinstance(text, str) else None)
+]
+
 # A report is worth more than the id that it can be followed by: what is none is left out.
 Trace = Annotated[str | None, BeforeValidator(lambda said: said if is_trace(said) else None)]
 
@@ -149,6 +154,7 @@ class NodeData(Message):
     address: Word | None = None
     status: Word | None = None
     last_seen: Time | None = None
+    error: NodeError = None
     labels: dict[str, Any] | None = None
     capabilities: dict[str, Any] | None = None
 
@@ -191,6 +197,7 @@ class HeartbeatNode(Message):
     name: Label
     status: Word | None = None
     last_seen: Time | None = None
+    error: NodeError = None
 
 
 class Heartbeat(Message):

@@ -153,6 +153,8 @@ def tell_node(told: Told, name: str) -> None:
 def _keep_node(told: Told, read: NodeData) -> bool:
     values = read.model_dump(include={"address", "status", "last_seen", "labels", "capabilities"})
     known = {name: value for name, value in values.items() if value is not None}
+    if read.error is not None:  # an older runner reports none
+        known["reason"] = read.error or None
     return fleet.tell_node(told.session, told.site, read.name, known, told.now)
 
 

@@ -36,14 +36,25 @@ TROUBLE: Final = (Outcome.FAILED, Outcome.ROLLBACK_FAILED, Outcome.ROLLED_BACK, 
 
 
 def offline_nodes(session: Session, moment: Moment, only: Sites, limit: int) -> Found:
-    """Nodes that are silent at sites that are not: {site, name, since}."""
-    query = select(Node.site, Node.name, Node.last_seen).join(Site, Site.name == Node.site)
+    """Nodes that do not answer, or can run nothing, at sites that are heard of."""
+    columns = (Node.site, Node.name, Node.status, Node.last_seen, Node.reason)
+    query = select(*columns).join(Site, Site.name == Node.site)
     query = query.where(hearing.heard(moment))
-    query = query.where(or_(Node.status.is_(None), Node.status != NodeStatus.ACTIVE.value))
+    not_active = or_(Node.status.is_(None), Node.status != NodeStatus.ACTIVE.value)
+    query = query.where(or_(not_active, hearing.failing(Node)))
     if only is not None:
         query = query.where(Node.site.in_(only))
     rows = session.execute(query.order_by(Node.last_seen.desc()).limit(limit))
-    told = [{"site": row.site, "name": row.name, "since": stamp(row.last_seen)} for row in rows]
+    told = [
+        {
+            "site": row.site,
+            "name": row.name,
+            "status": row.status or NodeStatus.OFFLINE.value,
+            "reason": row.reason,
+            "since": stamp(row.last_seen),
+        }
+        for row in rows
+    ]
     return told, _number(session, query)
 
 

@@ -40,9 +40,9 @@ _CLAIMS: Final = select(
     func.coalesce(_REPORTED, 0).label("reported"),
     _SITES.c.clock_offset,
 ).where(_SITES.c.name.in_(bindparam("sites", expanding=True)))
-_OF_SITES: Final = select(_NODES.c.site, _NODES.c.name, _NODES.c.status, _NODES.c.last_seen).where(
-    _NODES.c.site.in_(bindparam("sites", expanding=True))
-)
+_OF_SITES: Final = select(
+    _NODES.c.site, _NODES.c.name, _NODES.c.status, _NODES.c.last_seen, _NODES.c.reason
+).where(_NODES.c.site.in_(bindparam("sites", expanding=True)))
 _SITE: Final = update(_SITES).where(_SITES.c.name == bindparam("of_site"))
 _NODE: Final = update(_NODES).where(
     _NODES.c.site == bindparam("of_site"), _NODES.c.name == bindparam("of_name")
@@ -95,15 +95,15 @@ def tell_sites(session: Session, told: Mapping[str, Mapping[str, Any]]) -> None:
 def tell_nodes(
     session: Session, told: Mapping[str, Mapping[str, Mapping[str, Any]]]
 ) -> dict[str, list[str]]:
-    """Keep status and last_seen of nodes that are known; those whose status changed, by site."""
+    """Keep what heartbeats report of known nodes; return those whose status changed, by site."""
     changed: dict[str, list[str]] = {site: [] for site in told}
     rows: list[dict[str, Any]] = []
     for row in session.connection().execute(_OF_SITES, {"sites": list(told)}) if told else ():
-        was = {"status": row.status, "last_seen": row.last_seen}
+        was = {"status": row.status, "last_seen": row.last_seen, "reason": row.reason}
         now = {**was, **told[row.site].get(row.name, {})}
         if now != was:
             rows.append({"of_site": row.site, "of_name": row.name, **now})
-        if now["status"] != was["status"]:
+        if (now["status"], now["reason"]) != (was["status"], was["reason"]):
             changed[row.site].append(row.name)
     if rows:
         session.connection().execute(_NODE, rows)

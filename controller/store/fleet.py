@@ -166,6 +166,7 @@ def _node(row: Node, site_seen: datetime | None, moment: Moment) -> dict[str, An
         "status": moment.node(row.status, site_seen).value,
         "drain": row.drain,
         "last_seen": stamp(row.last_seen),
+        "reason": row.reason,
         "labels": row.labels,
         "capabilities": row.capabilities,
         "registered_at": stamp(row.registered_at),

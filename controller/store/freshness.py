@@ -11,16 +11,22 @@ from margrave.lifecycle import Freshness
 
 
 class NodeStatus(StrEnum):
-    """How lately a node was heard of."""
+    """Age of a node's last answer; `unusable` answers, and has nothing to run applications with."""
 
     ACTIVE = "active"
+    UNUSABLE = "unusable"
     STALE = "stale"
     OFFLINE = "offline"
 
 
 ACTIVE_PERIODS: Final = 3
 STALE_PERIODS: Final = 9
-_WORST: Final = (NodeStatus.OFFLINE, NodeStatus.STALE, NodeStatus.ACTIVE)
+_WORST: Final = (
+    NodeStatus.OFFLINE,
+    NodeStatus.STALE,
+    NodeStatus.UNUSABLE,
+    NodeStatus.ACTIVE,
+)
 
 
 @dataclass(frozen=True, slots=True)

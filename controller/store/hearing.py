@@ -42,12 +42,17 @@ def unknown(moment: Moment) -> ColumnElement[bool]:
     return or_(~heard(moment), exists(on_one))
 
 
+def failing(node: type[Node]) -> ColumnElement[bool]:
+    """Whether a node's last check failed although it still counts as active."""
+    return and_(node.status == NodeStatus.ACTIVE.value, node.reason.is_not(None))
+
+
 def node_is(statuses: Iterable[NodeStatus], moment: Moment) -> ColumnElement[bool]:
     """Whether a node stands so: as its runner says, and never better known than the runner."""
     stale = moment.now - moment.period * STALE_PERIODS
-    of_site = case((heard(moment), 0), (Site.last_seen > stale, 1), else_=2)
-    words = {NodeStatus.ACTIVE.value: 0, NodeStatus.STALE.value: 1}
-    reported = case(words, value=Node.status, else_=2)
-    order = (NodeStatus.ACTIVE, NodeStatus.STALE, NodeStatus.OFFLINE)
+    order = (NodeStatus.ACTIVE, NodeStatus.UNUSABLE, NodeStatus.STALE, NodeStatus.OFFLINE)
+    of_site = case((heard(moment), 0), (Site.last_seen > stale, 2), else_=3)
+    words = {status.value: place for place, status in enumerate(order)}
+    reported = case(words, value=Node.status, else_=3)
     worse = case((of_site > reported, of_site), else_=reported)
     return worse.in_([order.index(one) for one in statuses])

@@ -46,6 +46,27 @@ def one(session: Session, request_id: str, now: datetime) -> dict[str, Any] | No
     return _shape(session, row, now) if row else None
 
 
+def open_for(session: Session, deployment: str, site: str) -> str | None:
+    """Return the id of the newest request for a deployment that has not ended, or None."""
+    query = (
+        select(Request.id)
+        .join(RequestDeployment, RequestDeployment.request == Request.number)
+        .where(RequestDeployment.deployment == deployment, RequestDeployment.site == site)
+        .where(Request.state.in_(OPEN))
+    )
+    return session.scalar(query.order_by(Request.number.desc()).limit(1))
+
+
+def waiting_with_error(session: Session, only: frozenset[str] | None, limit: int) -> list[Request]:
+    """Return requests in the queue that were tried and could not be published, oldest first."""
+    query = select(Request).where(Request.state == RequestState.QUEUED, *queue.INSIDE)
+    if only is not None:
+        theirs = select(RequestDeployment.request).where(RequestDeployment.site.in_(only))
+        query = query.where(Request.number.in_(theirs))
+    rows = session.scalars(query.order_by(Request.number).limit(limit))
+    return [row for row in rows if row.error]
+
+
 def plan_of_commit(session: Session, commit: str) -> dict[str, Any] | None:
     """The plan of the request that a commit carries; None for a person's push."""
     return session.scalar(select(Request.plan).where(Request.commit == commit).limit(1))

@@ -93,6 +93,15 @@ def nodes(session: Session, moment: Moment, only: Sites) -> dict[str, int]:
     return dict(found)
 
 
+def failing_nodes(session: Session, moment: Moment, only: Sites) -> int:
+    """Count the nodes whose last check failed although they still count as active."""
+    query = select(func.count()).select_from(Node).join(Site, Site.name == Node.site)
+    query = query.where(hearing.heard(moment), hearing.failing(Node))
+    if only is not None:
+        query = query.where(Node.site.in_(only))
+    return session.scalar(query) or 0
+
+
 def changed(session: Session, moment: Moment, only: Sites, limit: int) -> list[dict[str, Any]]:
     """Deployments that changed last, with their placements."""
     return _told(session, moment, _walked(session, _standing(only), limit))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from margrave.cli.api import Api
+    from margrave.cli.values import Values
     from margrave.terminal.output import Output
 
 # Placements by deployment, site and node.
@@ -69,7 +70,7 @@ def wish(
     words: str,
     name: str | None,
     sites: Sequence[str],
-    pairs: Sequence[tuple[str, str]],
+    pairs: Values,
     extra: Mapping[str, Any],
 ) -> Wish:
     """`APP[@VERSION]` with its options; without a version the newest one is meant."""
@@ -80,7 +81,7 @@ def wish(
     return Wish(app, version, name or app, unique, parameters, extra)
 
 
-def typed(api: Api, app: str, version: str, pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
+def typed(api: Api, app: str, version: str, pairs: Values) -> dict[str, Any]:
     """`--set` values by the types that this version declares; asks only when there are some."""
     if not pairs:
         return {}
@@ -177,7 +178,12 @@ def finish(
     from margrave.cli.waiting import Follower, Goal
 
     progress = lively(sys.stderr) and out.for_eyes
-    follower = Follower(api, timeout, lambda text: click.echo(text, err=True) if progress else None)
+    follower = Follower(
+        api,
+        timeout,
+        lambda text: click.echo(text, err=True) if progress else None,
+        lambda text: click.echo(f"margrave: {text}", err=True),
+    )
     good = True
     rows: list[Mapping[str, Any]] = []
     for answer in answers:

@@ -160,10 +160,30 @@ def ends(function: F) -> F:
 
 
 def sets(function: F) -> F:
-    """`--set parameter=value`, as often as needed."""
-    return click.option(
+    """Add `--set` and `--secret`, handed in together as `values`; a secret's value is a mapping."""
+
+    @functools.wraps(function)
+    def with_secrets(
+        *args: Any,
+        values: tuple[tuple[str, str], ...],
+        secrets: tuple[tuple[str, str], ...],
+        **kwargs: Any,
+    ) -> Any:
+        named = ((parameter, {"secret": name}) for parameter, name in secrets)
+        return function(*args, values=(*values, *named), **kwargs)
+
+    secret = click.option(
+        "--secret",
+        "secrets",
+        multiple=True,
+        type=Pair(),
+        metavar="PARAMETER=NAME",
+        help="a parameter whose value is the site's secret NAME; repeatable",
+    )
+    value = click.option(
         "--set", "values", multiple=True, type=Pair(), help="a parameter's value; repeatable"
-    )(function)
+    )
+    return value(secret(with_secrets))  # type: ignore[return-value]  # as above
 
 
 def labels(function: F) -> F:

@@ -51,9 +51,17 @@ def held(row: Resource) -> object:
 
 
 def applied(row: Resource) -> object:
-    """The commit that a site has applied, marked while it wants another one."""
+    """Return the commit that a site has applied, marked while it lacks the wanted one."""
     found = short("applied_commit")(row)
-    return f"{found}…" if found and row.get("wanted_commit") != row.get("applied_commit") else found
+    return f"{found}…" if found and is_behind(row) else found
+
+
+def is_behind(site: Resource) -> bool:
+    """Whether a site lacks what Git wants there; an older controller reports the commits alone."""
+    known = site.get("behind")
+    if known is None:
+        return bool(site.get("wanted_commit") != site.get("applied_commit"))
+    return bool(known)
 
 
 def where(row: Resource) -> object:
@@ -107,6 +115,7 @@ NODES: Final[Columns] = [
     *pick("site", "name", "address", "status", "drain", "labels"),
     ("ARCH", field("capabilities.architecture")),
     *pick("last_seen"),
+    ("WHY", field("reason")),
 ]
 SOURCES: Final[Columns] = [
     *pick("name", "url", "ref", "path"),

@@ -1,17 +1,20 @@
-"""`--set name=text` becomes a value of the type that the application declares."""
+"""Values of `--set name=text`, in the types that the application declares, and of `--secret`."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from margrave.terminal.asking import Misuse
 
+# Pairs of `--set` and `--secret`, in the order of the command.
+Values = tuple[tuple[str, str | Mapping[str, str]], ...]
 Reader = Callable[[str], Any]
 
 
 def typed(
-    pairs: Iterable[tuple[str, str]], parameters: Iterable[Mapping[str, Any]]
+    pairs: Iterable[tuple[str, str | Mapping[str, str]]], parameters: Iterable[Mapping[str, Any]]
 ) -> dict[str, Any]:
     """Values by name. Text that does not read as the declared type stays text: the finding that
     the controller answers then names parameter, type and cure in its own words."""
@@ -19,9 +22,26 @@ def typed(
     values: dict[str, Any] = {}
     for name, text in pairs:
         if name in values:
-            raise Misuse(f"--set {name} stands there twice", "give one value")
+            raise Misuse(f"{name} is set twice", "give one --set or --secret for it")
+        if isinstance(text, Mapping):
+            values[name] = dict(text)
+            continue
+        _refuse_secret_text(name, text)
         values[name] = read(text, types.get(name, "string"))
     return values
+
+
+def _refuse_secret_text(name: str, text: str) -> None:
+    """Refuse the JSON form of a secret: the application would get that text as its value."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return
+    if isinstance(value, Mapping) and set(value) == {"secret"}:
+        raise Misuse(
+            f"--set {name}: the application would get the text {text}, not the secret",
+            f"write --secret {name}={value['secret']}",
+        )
 
 
 def declared_type(parameter: Mapping[str, Any]) -> str:

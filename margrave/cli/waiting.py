@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from margrave.cli import tables
 from margrave.cli.exits import Problem, TimedOut
+from margrave.cli.holds import Holds, of_request
 from margrave.cli.paths import at
 from margrave.errors import MargraveError, Unreachable
 
@@ -101,8 +102,9 @@ def succeeded(deployment: Row, placements: Iterable[Row]) -> bool:
 class Follower:
     """Asks until the goal has ended or the time is up; a controller that restarts is waited for."""
 
-    def __init__(self, api: Api, timeout: float, tell: Told) -> None:
+    def __init__(self, api: Api, timeout: float, tell: Told, warn: Told) -> None:
         self._api = api
+        self._holds = Holds(api, warn)
         self._tell = tell
         self._deadline = time.monotonic() + timeout
         self._limit = timeout
@@ -130,8 +132,12 @@ class Follower:
         return done if len(done) == len(goal.deployments) else None
 
     def _published(self, request: str) -> Row | None:
-        self._missing = f"request {request}, which is not published"
         found: Row = self._api.get(at("requests", request))
+        held = of_request(found)
+        self._missing = f"request {request}, which is {found['state']}"
+        if held and found["state"] not in LOST:
+            self._missing += f": {held}"
+            self._holds.tell(request, f"request {request} is {found['state']}: {held}")
         if found["state"] in LOST:
             error = found.get("error")
             told = error.get("message") if isinstance(error, Mapping) else error
@@ -153,6 +159,8 @@ class Follower:
             return None
         if not has_ended(deployment, placements, goal):
             self._failed_since.pop(key, None)
+            if held := self._holds.of_deployment(key, where):
+                self._missing = f"{where}: {held}"
             return None
         if any(_may_go_back(one) for one in placements) and not self._stayed(key):
             return None

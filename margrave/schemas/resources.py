@@ -105,6 +105,7 @@ class Site(Resource):
     last_seen: Time | None
     wanted_commit: str | None
     applied_commit: str | None
+    behind: bool | None = None  # whether what is applied lacks what is wanted; null if not known
     paused: dict[str, Any] | None
     locked: Any
     halted: Halted | None
@@ -119,9 +120,10 @@ class Node(Resource):
     site: Name
     name: Name
     address: str | None
-    status: Literal["active", "stale", "offline"]
+    status: Literal["active", "unusable", "stale", "offline"]
     drain: bool
-    last_seen: Time | None
+    last_seen: Time | None  # its last answer
+    reason: str | None  # why its last check failed, or why nothing can run there
     labels: dict[str, Any]
     capabilities: dict[str, Any]
 

@@ -46,7 +46,16 @@ def pick(*names: str) -> Columns:
 GOOD: Final = {"INSTALLED", "succeeded", "active", "fresh", "healthy", "install", "yes"}
 BAD: Final = {"FAILED", "failed", "rollback-failed", "offline", "NO", "degraded", "error", "delete"}
 # Rolled back is never shown as success; unknown is neither good nor bad.
-ODD: Final = {"rolled-back", "held", "ROLLINGBACK", "stale", "warning", "rollback", "update"}
+ODD: Final = {
+    "rolled-back",
+    "held",
+    "ROLLINGBACK",
+    "stale",
+    "unusable",
+    "warning",
+    "rollback",
+    "update",
+}
 BUSY: Final = {"INSTALLING", "UPDATING", "DELETING", "pending", "PENDING"}
 
 

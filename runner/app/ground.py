@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from margrave import durations
-from runner import jumps
+from runner import jumps, usability
 from runner.execute import AnsibleExecutor
 from runner.instruments import Instruments
-from runner.nodes import Beats, LastSigns, beacon_file, own_key, with_beacon
+from runner.nodes import Beats, LastSigns, Owner, beacon_file, own_key, with_beacon
 from runner.ports import Clock, Executor, Jump, Node, NodeStatus, Target
 from runner.settings import RunnerSettings
 from runner.store import Store, site
@@ -53,6 +53,12 @@ class Ground:
             self.jump(node.address),
         )  # fmt: skip
 
+    def owner(self) -> Owner:
+        """Return this runner as nodes know it."""
+        with self.store.read() as tx:
+            identity = site.identity_of(tx)
+        return Owner(identity.runner, identity.epoch, self.settings.site.name)
+
     def jump(self, address: str) -> Jump | None:
         """The jump host in front of an address, or None."""
         return jumps.of(address, self._jumps)
@@ -60,7 +66,8 @@ class Ground:
     def status(self, node: Node) -> NodeStatus:
         """Return a node's status by its last sign of life."""
         seen = self.signs.age(node.name, node.last_seen)
-        return with_beacon(seen, self.beats.silence(node.name), self.beat, self.period)
+        status = with_beacon(seen, self.beats.silence(node.name), self.beat, self.period)
+        return usability.status(node.capabilities) if status is NodeStatus.ACTIVE else status
 
 
 def _jumps(settings: RunnerSettings) -> list[jumps.Rule]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from flask import Flask
 
 import webhook
+from runner.app.credentials import Credentials
 from runner.app.ground import Ground
 from runner.app.line import Line
 from runner.app.work import Work
@@ -65,13 +66,20 @@ class Runner:
 
 
 def build(
-    settings: RunnerSettings, executor: Executor | None = None, clock: Clock | None = None
+    settings: RunnerSettings,
+    executor: Executor | None = None,
+    clock: Clock | None = None,
+    reload: Callable[[], RunnerSettings] | None = None,
 ) -> Runner:
-    """Join the parts; nothing is started, and no network is used."""
+    """Join the parts; nothing is started, and no network is used.
+
+    `reload` reads the configuration again; without it a changed token takes a restart.
+    """
     clock = clock or SystemClock()
+    credentials = Credentials(settings, reload)
     ground = Ground(settings, executor, clock)
-    work = Work(ground)
-    controller = _controller(settings)
+    work = Work(ground, credentials)
+    controller = _controller(settings, credentials)
     line = Line(ground, work, controller) if controller else None
     onboarding = Later(lambda: _onboarding(ground))
     desk = Desk(
@@ -117,11 +125,11 @@ def build(
     )
 
 
-def _controller(settings: RunnerSettings) -> Controller | None:
+def _controller(settings: RunnerSettings, credentials: Credentials) -> Controller | None:
     given = settings.controller
     if not given.url or not given.token:
         return None
-    return Controller(given.url, settings.site.name, given.token, given)
+    return Controller(given.url, settings.site.name, given.token, given, credentials.token)
 
 
 def _onboarding(ground: Ground) -> Onboarding:
@@ -133,6 +141,7 @@ def _onboarding(ground: Ground) -> Onboarding:
         executor=ground.executor,
         key_folder=ground.folder / "ssh",
         clock=ground.clock,
+        owner=ground.owner,
         connect_timeout=ground.settings.ssh.connect_timeout,
         key=ground.settings.ssh.key,
         user=ground.settings.ssh.user,

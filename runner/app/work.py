@@ -10,6 +10,7 @@ from typing import Final
 from margrave import durations
 from margrave.errors import Unreachable
 from margrave.secret import Secret
+from runner.app.credentials import Credentials
 from runner.app.ground import Ground
 from runner.instruments import GIT, GIT_SECONDS
 from runner.nodes import News
@@ -43,11 +44,11 @@ _BEATS_SECONDS: Final = 3.0
 class Work:
     """What makes the nodes run what Git says."""
 
-    def __init__(self, ground: Ground) -> None:
+    def __init__(self, ground: Ground, credentials: Credentials) -> None:
         settings, store = ground.settings, ground.store
         self.woken = threading.Event()
         sealed = Sealed(settings.secrets.age_key)
-        self.source = _source(settings, sealed)
+        self.source = _source(settings, sealed, credentials)
         self.watch = Watch(store, self.source)
         self.observer = Observer(
             store,
@@ -119,10 +120,10 @@ class Work:
         self.observe = Repeater(
             "observe", seconds, lambda _: look(silent=False), gather=_GATHER_SECONDS
         )
+        self.inspection = inspection = Inspection(ground.nodes, ground.executor, ground.target)
         self.observe_silent = Repeater(
-            "observe-silent", seconds, lambda _: look(silent=True), gather=_GATHER_SECONDS
+            "observe-silent", seconds, lambda _: self.recheck(), gather=_GATHER_SECONDS
         )
-        self._inspection = inspection = Inspection(ground.nodes, ground.executor, ground.target)
         self.inspect = Repeater(
             "inspect", INSPECT_SECONDS, lambda _: inspection.look(), at_once=False
         )
@@ -137,6 +138,11 @@ class Work:
         tidying = Tidying(ground.store, journal, self.watch)
         self.tidying = Repeater("tidy", EVERY_SECONDS, lambda _: tidying.run(), at_once=False)
 
+    def recheck(self) -> None:
+        """Check the nodes that did not answer, or can run nothing, once more."""
+        self.inspection.recheck_unusable()
+        self.observer.look(silent=True)
+
     def _sealed_files(self) -> Mapping[str, bytes]:
         desired = self.watch.desired()
         return desired.secrets if desired else {}
@@ -149,7 +155,7 @@ class Work:
 
     def look_at(self, nodes: Sequence[str]) -> None:
         """Have these nodes told anew what they can do and what runs on them, and wait for none."""
-        self._inspection.ask(nodes)
+        self.inspection.ask(nodes)
         self.inspect.hint()
         self.observe.hint()
         self.observe_silent.hint()
@@ -167,7 +173,7 @@ class Work:
             self.woken.set()
 
 
-def _source(settings: RunnerSettings, sealed: Sealed) -> Source:
+def _source(settings: RunnerSettings, sealed: Sealed, credentials: Credentials) -> Source:
     given, folder = settings.git, settings.state.dir
     access = Access(
         remote=given.remote,
@@ -178,6 +184,7 @@ def _source(settings: RunnerSettings, sealed: Sealed) -> Source:
         cert=str(given.cert or ""),
         key=str(given.key or ""),
         password=given.password or Secret(""),
+        current_password=credentials.password,
     )
     return Source(
         settings.site.name,

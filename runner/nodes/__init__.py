@@ -8,5 +8,6 @@ handed in), Ansible, deciding what runs where.
 from runner.nodes.beats import Beats, Came, News
 from runner.nodes.freshness import LastSigns, freshness, with_beacon
 from runner.nodes.keys import own_key
+from runner.nodes.ownership import Owner
 
-__all__ = ["Beats", "Came", "LastSigns", "News", "freshness", "own_key", "with_beacon"]
+__all__ = ["Beats", "Came", "LastSigns", "News", "Owner", "freshness", "own_key", "with_beacon"]

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
+from runner.nodes import distributions
+from runner.nodes.distributions import numbers
 from runner.ports import Check
 
 OLDEST_PYTHON: Final = (3, 9)
@@ -22,17 +24,17 @@ def read(output: str) -> dict[str, str]:
 def judge(seen: Mapping[str, str], now: datetime) -> tuple[Check, ...]:
     """All checks, in the order in which an operator would cure them."""
     return (
-        python(seen.get("python", "")),
+        python(seen.get("python", ""), seen.get("system", "")),
         *_engines(seen),
         _disk(seen.get("free", "")),
         _clock(seen.get("clock", ""), now),
     )
 
 
-def python(version: str) -> Check:
-    """Whether Ansible's modules can run there at all."""
-    ok = _numbers(version)[:2] >= OLDEST_PYTHON
-    cure = "" if ok else "install Python 3.9 or newer as /usr/bin/python3 (apt-get install python3)"
+def python(version: str, system: str = "") -> Check:
+    """Return the check for a Python that can run Ansible's modules."""
+    ok = numbers(version)[:2] >= OLDEST_PYTHON
+    cure = "" if ok else distributions.python_cure(system)
     return Check("python", ok, version or "not found", cure)
 
 
@@ -40,7 +42,7 @@ def _engines(seen: Mapping[str, str]) -> tuple[Check, ...]:
     """A node with Kubernetes alone runs charts, and lacks no Compose."""
     if seen.get("kubeconfig") and not (seen.get("docker") or seen.get("podman_socket")):
         return (_kubernetes(seen),)
-    return (_engine(seen), _compose(seen.get("compose", "")))
+    return (_engine(seen), _compose(seen.get("compose", ""), seen.get("system", "")))
 
 
 def _kubernetes(seen: Mapping[str, str]) -> Check:
@@ -56,18 +58,19 @@ def _engine(seen: Mapping[str, str]) -> Check:
     if seen.get("docker"):
         return Check("engine", True, f"docker {seen['docker']}")
     if not seen.get("podman"):
-        return Check(
-            "engine", False, "not found", "install podman (apt-get install podman) or Docker"
-        )
+        cure = f"{distributions.engine_cure(seen.get('system', ''))}, or install Docker"
+        return Check("engine", False, "not found", cure)
     if not seen.get("podman_socket"):
         cure = "turn it on (systemctl enable --now podman.socket)"
         return Check("engine", False, f"podman {seen['podman']} without its socket", cure)
     return Check("engine", True, f"podman {seen['podman']}")
 
 
-def _compose(version: str) -> Check:
-    cure = "" if version else "install docker-compose (apt-get install docker-compose)"
-    return Check("compose", bool(version), version or "not found", cure)
+def _compose(version: str, system: str) -> Check:
+    if numbers(version)[:2] >= distributions.OLDEST_COMPOSE:
+        return Check("compose", True, version)
+    detail = f"{version} is too old" if version else "not found"
+    return Check("compose", False, detail, distributions.compose_cure(system))
 
 
 def _disk(free: str) -> Check:
@@ -84,7 +87,3 @@ def _clock(told: str, now: datetime) -> Check:
     ok = abs(ahead) <= CLOCK
     cure = "" if ok else "turn on time synchronisation (timedatectl set-ntp true)"
     return Check("clock", ok, f"{abs(ahead)} s {'ahead' if ahead > 0 else 'behind'}", cure)
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split(".") if part.isascii() and part.isdigit())

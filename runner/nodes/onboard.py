@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 from margrave.errors import Conflict, NotFound, Refused, Unreachable
 from margrave.secret import Secret
-from runner.nodes import checks, requests, scripts
+from runner import usability
+from runner.nodes import checks, ownership, requests, scripts
 from runner.nodes.hostkeys import HostKey
 from runner.nodes.keys import own_key, public_line
 from runner.nodes.login import Login, Place, Session, Via, host_key, session
+from runner.nodes.ownership import Owner
 from runner.ports import (
     Check,
     Clock,
     Jump,
     Node,
     NodeRequest,
-    NodeStatus,
     Observation,
     Onboarded,
     Status,
@@ -65,6 +67,7 @@ class Onboard:
         executor: Inspector,
         key_folder: Path,
         clock: Clock,
+        owner: Callable[[], Owner],
         connect_timeout: int = 10,
         key: Path | None = None,
         user: str = "margrave",
@@ -76,6 +79,7 @@ class Onboard:
         self._key_folder = key_folder
         self._given_key = key
         self._clock = clock
+        self._owner = owner  # this runner, as nodes know it
         self._timeout = connect_timeout
         self._user = user
         self._jump = jump  # the jump host in front of an address
@@ -103,7 +107,7 @@ class Onboard:
             self._jump(place.address),
         )  # fmt: skip
         told = self._executor.inspect([target])[target.name]
-        node = self._node(request, known, pinned, told)
+        node = self._node(request, known, pinned, told, judged)
         self._nodes.save(node)
         self._write_beacon(place, pinned, node.name)
         return Onboarded(node, pinned.fingerprint, _joined(judged, told))
@@ -118,7 +122,7 @@ class Onboard:
             suppress(Unreachable, Refused, Conflict),
             session(place, login, pinned.fingerprint, self._timeout) as opened,
         ):
-            opened.run_as_root(scripts.remove(node.user, public_line(self._key)))
+            opened.run_as_root(scripts.remove(node.user, public_line(self._key), self._owner()))
         self._nodes.remove(name)
 
     def look(self, name: str) -> tuple[Check, ...]:
@@ -153,7 +157,14 @@ class Onboard:
                     f"margrave node remove {node.name} takes it off",
                 )
         with suppress(NotFound):
-            return self._nodes.get(request.name)
+            known = self._nodes.get(request.name)
+            if (known.address, known.port) == (request.address, request.port) or request.replace:
+                return known
+            raise Conflict(
+                f'the node "{known.name}" is at {known.address}:{known.port} already',
+                "take another name for a new machine; --replace when the node has moved:"
+                " nobody manages the old machine then",
+            )
         return None
 
     def _login(self, request: NodeRequest) -> Login:
@@ -163,10 +174,13 @@ class Onboard:
         return Login(request.user or "root", request.password, request.private_key)
 
     def _prepare(self, place: Place, opened: Session) -> None:
-        python = checks.python(checks.read(opened.run(scripts.LOOK).output).get("python", ""))
+        seen = checks.read(opened.run(scripts.LOOK).output)
+        python = checks.python(seen.get("python", ""), seen.get("system", ""))
         if not python.ok:
             raise Refused(f"{place}: Python is {python.detail}", python.cure)
-        answer = opened.run_as_root(scripts.prepare(self._user, public_line(self._key)))
+        owner = self._owner()
+        ownership.check(place, ownership.read(opened.run_as_root(scripts.CLAIMS).output), owner)
+        answer = opened.run_as_root(scripts.prepare(self._user, public_line(self._key), owner))
         if answer.code:
             said = " ".join(answer.errors.split())[:300]
             message, cure = NOT_PREPARED.get(answer.code, (said, "look at the node's own logs"))
@@ -190,9 +204,15 @@ class Onboard:
             raise Refused(f"{place}: {scripts.BEACON} cannot be written: {said}", "make room there")
 
     def _node(
-        self, request: NodeRequest, known: Node | None, pinned: HostKey, told: Observation
+        self,
+        request: NodeRequest,
+        known: Node | None,
+        pinned: HostKey,
+        told: Observation,
+        judged: Sequence[Check],
     ) -> Node:
-        capabilities = told.data.get("capabilities")
+        checks_ = [asdict(check) for check in judged]
+        capabilities = usability.with_reason(told.data.get("capabilities"), checks_)
         return Node(
             name=request.name,
             address=request.address,
@@ -200,11 +220,11 @@ class Onboard:
             user=self._user,
             host_key=pinned.line,
             labels=request.labels,
-            capabilities=capabilities if isinstance(capabilities, dict) else {},
+            capabilities=capabilities,
             drain=known.drain if known else False,
             last_seen=self._clock(),
-            status=NodeStatus.ACTIVE,
-            error=told.message,
+            status=usability.status(capabilities),
+            error=usability.reason(capabilities) or told.message,
         )
 
 

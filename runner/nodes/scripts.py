@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
+from runner.nodes.ownership import Owner
+
 NO_SUDO: Final = 12
 NO_USERADD: Final = 13
 BAD_SUDOERS: Final = 14
 
+# A file for each runner (margrave-<uuid>): to remove one runner's rights leaves those of others.
 SUDOERS: Final = "/etc/sudoers.d/margrave"
+FENCE: Final = "/var/lib/margrave/fence.json"
 BEACON: Final = "/etc/margrave/beacon.json"
 
 # One line `name=value` for each thing we want to know; an empty value says it is not there.
@@ -16,6 +20,7 @@ LOOK: Final = r"""
 say() { printf '%s=%s\n' "$1" "$2"; }
 here() { command -v "$1" >/dev/null 2>&1; }
 version='import sys; print("%d.%d.%d" % sys.version_info[:3])'
+say system "$(. /etc/os-release 2>/dev/null && echo "$ID $VERSION_ID")"
 say python "$(/usr/bin/python3 -c "$version" 2>/dev/null)"
 here podman && say podman "$(podman --version 2>/dev/null | awk '{print $NF}')" || say podman ''
 [ -S /run/podman/podman.sock ] && say podman_socket yes || say podman_socket ''
@@ -33,6 +38,15 @@ say kubectl "$(first /usr/local/bin/kubectl /usr/bin/kubectl /var/lib/rancher/rk
 say helm "$(first /usr/local/bin/helm /usr/bin/helm /snap/bin/helm)"
 say free "$(df -Pk /var/lib 2>/dev/null | awk 'NR == 2 {print $4}')"
 say clock "$(date +%s)"
+"""
+
+# Who has rights here: the runner whose calls the node takes, and each runner that has added it.
+CLAIMS: Final = rf"""
+[ -e {FENCE} ] && printf 'fence=%s\n' "$(tr -d '\n' < {FENCE})"
+for file in {SUDOERS}-*; do
+    [ -e "$file" ] && printf 'rights=%s\n' "$(sed -n 's/^# margrave //p' "$file" | head -n 1)"
+done
+true
 """
 
 _PREPARE = r"""
@@ -53,10 +67,11 @@ install -d -m 700 -o "$user" -g "$group" "$home/.ssh"
 grep -qxF "$line" "$keys" || printf '%s\n' "$line" >> "$keys"
 install -d -m 750 /etc/sudoers.d
 # sudo passes over names with a dot, so the file counts only once it is checked and renamed.
-printf '%s ALL=(ALL:ALL) NOPASSWD: ALL\n' "$user" > @SUDOERS@.new
-chmod 440 @SUDOERS@.new
-visudo -cqf @SUDOERS@.new || { rm -f @SUDOERS@.new; exit @BAD_SUDOERS@; }
-mv @SUDOERS@.new @SUDOERS@
+rights=@SUDOERS@-@RUNNER@
+printf '# margrave %s\n%s ALL=(ALL:ALL) NOPASSWD: ALL\n' '@OWNER@' "$user" > "$rights.new"
+chmod 440 "$rights.new"
+visudo -cqf "$rights.new" || { rm -f "$rights.new"; exit @BAD_SUDOERS@; }
+mv "$rights.new" "$rights"
 """
 
 _REMOVE = r"""
@@ -69,7 +84,17 @@ if [ -e "$keys" ]; then
     cat "$keys.new" > "$keys"
     rm -f "$keys.new"
 fi
-rm -f @SUDOERS@ @BEACON@
+rm -f @SUDOERS@-@RUNNER@
+grep -q '"runner": *"@RUNNER@"' @FENCE@ 2>/dev/null && rm -f @FENCE@
+# What runners share goes with the last of them.
+ls @SUDOERS@-* >/dev/null 2>&1 && exit 0
+[ -e @FENCE@ ] && exit 0
+rm -f @BEACON@
+# The file of earlier versions, unless somebody else's key still needs it.
+rule="$user ALL=(ALL:ALL) NOPASSWD: ALL"
+if [ "$(cat @SUDOERS@ 2>/dev/null)" = "$rule" ] && ! grep -qs '^[^#]' "$keys"; then
+    rm -f @SUDOERS@
+fi
 """
 
 # The key comes by standard input: what stands in a command is shown to everybody on the node.
@@ -90,21 +115,24 @@ mv {BEACON}.new {BEACON}
 """
 
 
-def prepare(user: str, public_line: str) -> str:
-    """Makes the user, its key, and its sudo rule; what is there stays."""
-    return _filled(_PREPARE, user, public_line)
+def prepare(user: str, public_line: str, owner: Owner) -> str:
+    """Return the script that makes the user, this runner's key and its sudo rule."""
+    return _filled(_PREPARE, user, public_line, owner)
 
 
-def remove(user: str, public_line: str) -> str:
-    """Takes our key and the sudo rule away; the user and its files stay."""
-    return _filled(_REMOVE, user, public_line)
+def remove(user: str, public_line: str, owner: Owner) -> str:
+    """Return the script that removes this runner's rights; those of other runners stay."""
+    return _filled(_REMOVE, user, public_line, owner)
 
 
-def _filled(script: str, user: str, public_line: str) -> str:
+def _filled(script: str, user: str, public_line: str, owner: Owner) -> str:
     values = {
         "USER": user,
         "LINE": public_line,
+        "RUNNER": owner.runner,
+        "OWNER": owner.text(),
         "SUDOERS": SUDOERS,
+        "FENCE": FENCE,
         "BEACON": BEACON,
         "NO_SUDO": str(NO_SUDO),
         "NO_USERADD": str(NO_USERADD),

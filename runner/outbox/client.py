@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any, Final
@@ -33,12 +33,22 @@ class Expected(Conflict):
 class Controller:
     """One site's line to its controller."""
 
-    def __init__(self, url: str, site: str, token: Secret, line: Line) -> None:
+    def __init__(
+        self,
+        url: str,
+        site: str,
+        token: Secret,
+        line: Line,
+        current_token: Callable[[], Secret | None] = lambda: None,
+    ) -> None:
         self._wire = Wire(
             f"{url.rstrip('/')}/api/v1/sites/{site}/",
-            {"Authorization": f"Bearer {token.reveal()}", "User-Agent": f"margrave/{__version__}"},
+            {"User-Agent": f"margrave/{__version__}"},
             Trust(line).context,
         )
+        self._site = site
+        self._token = token
+        self._current_token = current_token  # as the configuration has it by now
         self._gzip = True
 
     def report(self, body: Mapping[str, Any]) -> int:
@@ -51,18 +61,18 @@ class Controller:
             told = _json(answer)
             if isinstance(told.get("expected"), int):
                 raise Expected(told["expected"])
-        return int(_told(answer, "ack", int)["ack"])
+        return int(self._told(answer, "ack", int)["ack"])
 
     def heartbeat(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Say that we live; what the head is, and which commands wait."""
-        return _told(self._post("heartbeat", body, compress=False), "time", str)
+        return self._told(self._post("heartbeat", body, compress=False), "time", str)
 
     @contextmanager
     def stream(self) -> Iterator[Iterator[tuple[str, str]]]:
         """Hints as (event, data), until the line breaks."""
-        with self._wire.listen("stream", _STREAM_SILENCE) as opened:
+        with self._wire.listen("stream", _STREAM_SILENCE, self._authorization()) as opened:
             begun = opened.begun
-            answer = _checked(begun if _is_success(begun) else opened.whole())
+            answer = self._checked(begun if _is_success(begun) else opened.whole())
             if not answer.kind.startswith(_STREAM):
                 raise _foreign(answer)
             yield parse_events(opened.lines())
@@ -76,7 +86,56 @@ class Controller:
         headers = {"Content-Type": "application/json"}
         if compress and len(data) >= _GZIP_FROM:
             data, headers = gzip.compress(data, 5), headers | {"Content-Encoding": "gzip"}
-        return self._wire.post(what, data, headers)
+        answer = self._wire.post(what, data, headers | self._authorization())
+        if answer.status == HTTPStatus.UNAUTHORIZED and self._renewed():
+            answer = self._wire.post(what, data, headers | self._authorization())
+        return answer
+
+    def _authorization(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self._token.reveal()}"}
+
+    def _renewed(self) -> bool:
+        """Take the token that the configuration has by now; whether it is another one."""
+        token = self._current_token()
+        if token is None or token == self._token:
+            return False
+        self._token = token
+        return True
+
+    def _checked(self, answer: Answer) -> Answer:
+        if _is_success(answer):
+            return answer
+        if answer.status < HTTPStatus.BAD_REQUEST:
+            raise _foreign(answer)
+        told = _json(answer)
+        message = f"{answer.url}: {answer.status} {told.get('detail') or ''}".strip()
+        if answer.status == HTTPStatus.UNAUTHORIZED:
+            self._renewed()  # for the next call; of a stream there is no second try
+            detail = f": {told['detail']}" if told.get("detail") else ""
+            raise Refused(
+                f"the controller refused this token{detail}",
+                f"margrave site token create {self._site} makes a new one for controller.token",
+            )
+        if answer.status == HTTPStatus.FORBIDDEN:
+            raise self._not_ours(str(told.get("detail") or message))
+        if answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            raise Unreachable(message, "look at the controller's log")
+        raise MargraveError(message, "controller and runner may be too many versions apart")
+
+    def _not_ours(self, detail: str) -> Refused:
+        """The token is valid, and not for this site."""
+        return Refused(
+            f"{detail}, site.name is {self._site}",
+            "set site.name to the token's site, or controller.token to a token of this site"
+            f" (margrave site token create {self._site})",
+        )
+
+    def _told(self, answer: Answer, key: str, kind: type) -> dict[str, Any]:
+        """Return the controller's answer; Unreachable when another one answers in its place."""
+        value = _json(self._checked(answer))
+        if not isinstance(value.get(key), kind) or isinstance(value[key], bool):
+            raise _foreign(answer)
+        return value
 
 
 def parse_events(lines: Iterator[str]) -> Iterator[tuple[str, str]]:
@@ -99,28 +158,6 @@ def parse_events(lines: Iterator[str]) -> Iterator[tuple[str, str]]:
 
 def _is_success(answer: Answer) -> bool:
     return HTTPStatus.OK <= answer.status < HTTPStatus.MULTIPLE_CHOICES
-
-
-def _checked(answer: Answer) -> Answer:
-    if _is_success(answer):
-        return answer
-    if answer.status < HTTPStatus.BAD_REQUEST:
-        raise _foreign(answer)
-    told = _json(answer)
-    message = f"{answer.url}: {answer.status} {told.get('detail') or ''}".strip()
-    if answer.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
-        raise Refused(message, "check controller.token: it belongs to one site")
-    if answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        raise Unreachable(message, "look at the controller's log")
-    raise MargraveError(message, "controller and runner may be too many versions apart")
-
-
-def _told(answer: Answer, key: str, kind: type) -> dict[str, Any]:
-    """What the controller says; Unreachable when another one answers in its place."""
-    value = _json(_checked(answer))
-    if not isinstance(value.get(key), kind) or isinstance(value[key], bool):
-        raise _foreign(answer)
-    return value
 
 
 def _foreign(answer: Answer) -> Unreachable:

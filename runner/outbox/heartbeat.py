@@ -84,6 +84,7 @@ class Heart:
                     "name": one.name,
                     "status": self._status(one).value,
                     "last_seen": moment(one.last_seen),
+                    "error": one.error,
                 }
                 for one in known
             ],

@@ -89,12 +89,12 @@ class Wire:
             return Opened(self._base + what, answer).whole()
 
     @contextmanager
-    def listen(self, what: str, silence: float) -> Iterator[Opened]:
+    def listen(self, what: str, silence: float, headers: Mapping[str, str]) -> Iterator[Opened]:
         """An answer that goes on, over a connection that may be silent for so long."""
         with _translated(self._base + what):
             connection = self._connected()
             connection.sock.settimeout(silence)
-        with self._asking(connection, "GET", what, None, {}) as answer:
+        with self._asking(connection, "GET", what, None, headers) as answer:
             yield Opened(self._base + what, answer)
 
     def close(self) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
+from runner import usability
 from runner.ports import Executor, Node, Observation, Status, Target
 from runner.store.nodes import Nodes
 
@@ -34,13 +35,27 @@ class Inspection:
         one answers nothing for long."""
         with self._lock:
             asked, self._asked = self._asked, set()
-        wanted = [one for one in self._nodes.list() if not asked or one.name in asked]
+        self._inspect([one for one in self._nodes.list() if not asked or one.name in asked])
+
+    def recheck_unusable(self) -> None:
+        """Inspect the nodes that lack an engine: whoever installs one waits for the node."""
+        self._inspect([one for one in self._nodes.list() if usability.reason(one.capabilities)])
+
+    def _inspect(self, wanted: Sequence[Node]) -> None:
+        if not wanted:
+            return
         told = self._executor.inspect([self._target(one) for one in wanted])
         # Read again: labels or a drain may have been written, or it was taken off, meanwhile.
         for node in self._nodes.list():
             if node.name in told and told[node.name].status is Status.OK:
-                self._nodes.save(replace(node, capabilities=_capabilities(told[node.name])))
+                self._nodes.save(_inspected(node, told[node.name]))
 
 
-def _capabilities(told: Observation) -> dict[str, Any]:
-    return dict(told.data.get("capabilities") or {})
+def _inspected(node: Node, answer: Observation) -> Node:
+    """Return the node with what it can do now; one that has all it needs is usable again."""
+    data = answer.data
+    able = usability.with_reason(data.get("capabilities"), data.get("checks") or ())
+    after, lacked = replace(node, capabilities=able), usability.reason(node.capabilities)
+    if usability.reason(able) or lacked:
+        after = replace(after, status=usability.status(able), error=usability.reason(able))
+    return after

@@ -9,9 +9,10 @@ import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from margrave.lifecycle import WORKING, State
+from runner import usability
 from runner.instruments import DRIFT, Instruments
 from runner.ports import Executor, Node, NodeStatus, Observation, Sign, Status, Target
 from runner.reconcile import claims
@@ -22,6 +23,7 @@ from runner.store.reporting import stand_down
 _log = logging.getLogger(__name__)
 
 Freshness = Callable[[Node], NodeStatus]
+_SILENT: Final = (NodeStatus.STALE, NodeStatus.OFFLINE)
 
 
 class Observer:
@@ -114,16 +116,16 @@ class Observer:
                             self._instruments.count(DRIFT)
 
     def _life(self, node: Node, observation: Observation) -> Sign:
-        status = self._freshness(node)
         if observation.status not in (Status.OK, Status.FAILED):
-            return Sign(node.name, observation.at, status, observation.message)
+            return Sign(node.name, None, self._freshness(node), observation.message)
         # A module that failed has answered: the node is there.
-        if status is not NodeStatus.ACTIVE or node.error:
+        lacks = usability.reason(node.capabilities)
+        if self._freshness(node) in _SILENT or (node.error and not lacks):
             self._back.add(node.name)
         self._note_sign(node.name)
         self._hear_of_claim(node.name, observation)
-        error = "" if observation.status is Status.OK else observation.message
-        return Sign(node.name, observation.at, NodeStatus.ACTIVE, error)
+        error = lacks if observation.status is Status.OK else lacks or observation.message
+        return Sign(node.name, observation.at, usability.status(node.capabilities), error)
 
     def _hear_of_claim(self, node: str, observation: Observation) -> None:
         mark = observation.data.get("fence")

@@ -9,8 +9,8 @@ from __future__ import annotations
 import base64
 import os
 import shlex
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 from margrave.secret import Secret
 
@@ -28,6 +28,21 @@ class Access:
     ca_file: str = ""
     cert: str = ""
     key: str = ""
+    current_password: Callable[[], Secret | None] = lambda: None  # as the configuration has it now
+
+    @property
+    def is_controller(self) -> bool:
+        """Whether the remote is the repository that a controller serves."""
+        return self.remote.startswith(("http://", "https://")) and self.remote.endswith(
+            "/git/deployments.git"
+        )
+
+    def renewed(self) -> Access | None:
+        """Return the access with another password, or None where the configuration has none."""
+        password = self.current_password()
+        if password is None or password == self.password:
+            return None
+        return replace(self, password=password)
 
     def environment(self) -> dict[str, str]:
         """What a git process is given beside the runner's own environment.

@@ -253,6 +253,22 @@ class Clone:
         return int(status)
 
     def _unreachable(self, error: Exception) -> Unreachable:
-        why = git_words.reason(str(getattr(error, "stderr", "") or error))
+        said = str(getattr(error, "stderr", "") or error)
+        if git_words.refuses_login(said):
+            self._renew()
+            who, what = (
+                ("the controller", "token") if self._access.is_controller else ("it", "login")
+            )
+            return Unreachable(
+                f"{self._access.remote}: {who} refused this {what}",
+                "check git.username and git.password (a controller takes the site's token)",
+            )
         cure = "check git.remote, its credentials and the network"
-        return Unreachable(f"{self._access.remote}: {why}", cure)
+        return Unreachable(f"{self._access.remote}: {git_words.reason(said)}", cure)
+
+    def _renew(self) -> None:
+        """Use another password from the next call on, where the configuration has one by now."""
+        renewed = self._access.renewed()
+        if renewed is not None:
+            self._access = renewed
+            self.close()  # what is open has the old one in its environment

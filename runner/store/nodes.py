@@ -9,7 +9,7 @@ from datetime import datetime
 from sqlalchemy import bindparam, delete, select
 
 from margrave.errors import NotFound
-from runner.ports import Node, NodeStatus, Sign
+from runner.ports import Node, Sign
 from runner.store import outbox
 from runner.store.engine import Store, Transaction
 from runner.store.resources import node_resource
@@ -84,7 +84,7 @@ class Nodes:
                 if before is None:
                     continue
                 after = replace(before, status=sign.status, error=sign.error)
-                if sign.status is NodeStatus.ACTIVE:
+                if sign.at is not None:
                     after = replace(after, last_seen=sign.at)
                 if replace(after, last_seen=before.last_seen) == before:
                     times[after.name] = after.last_seen

@@ -18,7 +18,9 @@ from runner.store.resources import node_resource
 from runner.web import problems
 from runner.web.status import Status
 
-_NODE_KEYS = frozenset({"name", "address", "port", "user", "login", "labels", "host_key"})
+_NODE_KEYS = frozenset(
+    {"name", "address", "port", "user", "login", "labels", "host_key", "replace"}
+)
 
 
 class Desk(Protocol):
@@ -134,6 +136,7 @@ def node_request(given: dict[str, Any], ssh_port: int = 22) -> NodeRequest:
         private_key=_secret(login.get("private_key")),
         labels={str(key): str(value) for key, value in labels.items()},
         host_key=str(given.get("host_key") or ""),
+        replace=given.get("replace") is True,
     )
 
 

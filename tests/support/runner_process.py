@@ -23,6 +23,14 @@ from tests.support.waiting import eventually
 COMMAND = Path(sys.executable).parent / "margrave"
 
 
+def release(address: str, identity: Path) -> None:
+    """Remove the rights of runners from a node of the lab."""
+    login = ["-i", str(identity), "-o", "StrictHostKeyChecking=no", "-o", "BatchMode=yes"]
+    known = ["-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR"]
+    remove = "rm -f /etc/sudoers.d/margrave-*"
+    subprocess.run(["ssh", *login, *known, f"root@{address}", remove], check=True, timeout=60)
+
+
 class RunnerProcess:
     """`margrave runner serve` in a folder of its own."""
 
@@ -85,8 +93,15 @@ class RunnerProcess:
         assert self.process is not None
         os.kill(self.process.pid, signal.SIGUSR1)
 
-    def add(self, name: str, address: str, identity: Path, host_key: str) -> None:
-        """Onboard a node as an operator does."""
+    def add(
+        self, name: str, address: str, identity: Path, host_key: str, *, alone: bool = True
+    ) -> None:
+        """Onboard a node as an operator does.
+
+        A node of the lab may still have the rights of an earlier test's runner, which is gone.
+        """
+        if alone:
+            release(address, identity)
         login = ["--identity", str(identity), "--host-key", host_key, "--yes"]
         self.margrave("node", "add", name, address, "--site", self.site, *login)
 

@@ -222,7 +222,7 @@ def clean(lab: Lab, node: str, engine: str = "podman") -> None:
                 xargs -r ENGINE $kind rm -f >/dev/null
             done
             ENGINE rm -f foreign >/dev/null 2>&1
-            rm -rf /var/lib/margrave/* /run/margrave
+            rm -rf /var/lib/margrave/* /run/margrave /etc/sudoers.d/margrave-*
             """
         ).replace("ENGINE", engine),
         check=True,

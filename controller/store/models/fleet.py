@@ -64,6 +64,7 @@ class Node(Base):
     status: Mapped[str | None]  # as reported; the API judges by last_seen and the site's silence
     drain: Mapped[bool] = mapped_column(default=False)
     last_seen: Mapped[datetime | None]
+    reason: Mapped[str | None]  # why its last check failed, or why nothing can run there
     labels: Mapped[dict[str, Any]] = mapped_column(default=dict)
     capabilities: Mapped[dict[str, Any]] = mapped_column(default=dict)
     registered_at: Mapped[datetime]

@@ -14,6 +14,7 @@ from margrave.terminal.shape import Verb
 if TYPE_CHECKING:
     from margrave.cli.api import Api
     from margrave.cli.exits import Exit
+    from margrave.cli.values import Values
     from margrave.terminal.output import Output
 
 
@@ -32,7 +33,7 @@ def deploy(
     app: str,
     sites: tuple[str, ...],
     name: str | None,
-    values: tuple[tuple[str, str], ...],
+    values: Values,
     extra: dict[str, Any],
     wait: bool,
     timeout: int,

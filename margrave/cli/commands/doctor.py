@@ -54,5 +54,6 @@ def _looks(out: Output, config: Path | None, *, signed_in: bool) -> Iterator[Che
         yield from controller.look(connect())
     if here:
         assert place is not None
+        yield runner.configuration(place)
         out.step("asking the runner, and through it each node")
         yield from runner.look(partial(runner_socket.connect_to, place))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from margrave.terminal.output import Output
 
 FIELDS = (
-    "site", "name", "address", "status", "drain", "last_seen", "labels",
+    "site", "name", "address", "status", "reason", "drain", "last_seen", "labels",
     "capabilities.architecture", "capabilities.cpus", "capabilities.memory",
     "capabilities.engines", "capabilities.deployment_types",
 )  # fmt: skip
@@ -123,6 +123,7 @@ CONFIG = click.option(
     "--key-in-place", is_flag=True, help="the runner's key is on the node already: ask for nothing"
 )
 @click.option("--host-key", help="the fingerprint (SHA256:…) that the node must show")
+@click.option("--replace", is_flag=True, help="the node of this name has moved to ADDRESS")
 @labels
 @CONFIG
 @asks
@@ -138,6 +139,7 @@ def add(
     password_stdin: bool,
     key_in_place: bool,
     host_key: str | None,
+    replace: bool,
     labels: tuple[tuple[str, str], ...],
     config: Path | None,
     yes: bool,
@@ -148,6 +150,8 @@ def add(
     """
     runner = _runner(config, site)
     place: dict[str, Any] = {"address": address} | ({"port": port} if port else {})
+    if not replace:
+        _refuse_move(runner, name, address)
     if host_key is None:
         out.step(f"asking {address} for its host key")
         host_key = str(runner.post("/nodes/probe", place)["host_key"])
@@ -161,6 +165,7 @@ def add(
         "host_key": host_key,
     }
     body |= {"labels": dict(labels)} if labels else {}
+    body |= {"replace": True} if replace else {}
     out.step(f"preparing {address}: its user, a key of ours, and a look at what it has")
     return _added(out, name, runner.post("/nodes", body))
 
@@ -174,6 +179,17 @@ def _runner(config: Path | None, site: str) -> Api:
     if found not in (None, site):
         raise Refused(f"the runner here is {found}'s, not {site}'s", "name its --config")
     return runner
+
+
+def _refuse_move(runner: Api, name: str, address: str) -> None:
+    """Refuse to point a known name at another machine, before anybody types a password."""
+    for known in runner.get("/status").get("nodes") or []:
+        if known["name"] == name and known["address"] != address:
+            raise Refused(
+                f"{name} is at {known['address']} already",
+                "take another name for a new machine; --replace when the node has moved:"
+                " nobody manages the old machine then",
+            )
 
 
 def _site_of(status: Any) -> str | None:
@@ -197,7 +213,9 @@ def _secret(user: str, identity: Path | None, *, password_stdin: bool) -> dict[s
 def _added(out: Output, name: str, answer: dict[str, Any]) -> Exit:
     checks = answer.get("checks") or []
     if out.for_eyes:
-        out.say(f"added {name}, host key {answer.get('host_key')}")
+        unusable = answer.get("node", {}).get("status") == "unusable"
+        but = "; it is unusable until it has what it lacks" if unusable else ""
+        out.say(f"added {name}, host key {answer.get('host_key')}{but}")
         out.rows(tables.CHECKS, checks)
     else:
         out.answer(answer)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 SITES = at("sites")
 FIELDS = (
     "name", "labels", "timezone", "freshness", "last_seen", "wanted_commit", "applied_commit",
+    "behind",
     "paused", "locked", "halted", "nodes", "deployments",
 )  # fmt: skip
 

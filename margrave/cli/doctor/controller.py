@@ -21,6 +21,7 @@ WHERE = "controller"
 SKEW = 60.0
 # A fleet with more ills than this has one cause; the list would hide it.
 NAMED = 5
+MOST_QUEUED = 100
 
 
 def look(api: Api) -> Iterator[Check]:
@@ -41,6 +42,7 @@ def look(api: Api) -> Iterator[Check]:
         return
     yield good(WHERE, "signed in", "the token is taken")
     yield same_version(WHERE, str(about["version"]))
+    yield from _requests(api)
     yield from _sites(api)
     yield from _nodes(api)
 
@@ -62,6 +64,17 @@ def _parts(api: Api) -> Iterator[Check]:
         name, detail = str(one["name"]), str(one["detail"])
         cure = str(one.get("cure") or "see the controller's log")
         yield good(WHERE, name, detail) if one["ok"] else bad(WHERE, name, detail, cure)
+
+
+def _requests(api: Api) -> Iterator[Check]:
+    """Requests that were tried and wait: a registry or the remote did not answer."""
+    queued = api.page(at("requests"), MOST_QUEUED, state="queued")["items"]
+    ills = [
+        (f"request {request['id'][:8]}", f"waits: {error.get('message')}", str(error.get("cure")))
+        for request in queued
+        if isinstance(error := request.get("error"), dict)
+    ]
+    yield from _told("requests", len(queued), ills)
 
 
 def _sites(api: Api) -> Iterator[Check]:
@@ -87,12 +100,20 @@ def _site(one: dict[str, Any]) -> tuple[str, str] | None:
 
 def _nodes(api: Api) -> Iterator[Check]:
     found = api.items(at("nodes"))
-    ills = [
-        (f"{one['site']}/{one['name']}", f"is {one['status']}", "is it on, and its network up?")
-        for one in found
-        if one["status"] != "active"
-    ]
+    ills = [(f"{node['site']}/{node['name']}", *ill) for node in found if (ill := _node(node))]
     yield from _told("nodes", len(found), ills)
+
+
+def _node(node: dict[str, Any]) -> tuple[str, str] | None:
+    """Return what is wrong with a node and its cure, or None."""
+    reason = f": {node['reason']}" if node.get("reason") else ""
+    if node["status"] == "unusable":
+        return f"is unusable{reason}", "install what it lacks; the runner inspects it by itself"
+    cure = "is it on, and its network up?"
+    since = f", last answer {node['last_seen']}" if node.get("last_seen") else ""
+    if node["status"] != "active":
+        return f"is {node['status']}{since}{reason}", cure
+    return (f"did not pass its last check{since}{reason}", cure) if reason else None
 
 
 def _told(name: str, count: int, ills: list[tuple[str, str, str]]) -> Iterator[Check]:

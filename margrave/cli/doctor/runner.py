@@ -6,12 +6,14 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from margrave import settings_file
 from margrave.cli.doctor.check import Check, bad, good, same_version
 from margrave.cli.exits import Problem
 from margrave.errors import MargraveError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
 
     from margrave.cli.api import Api
 
@@ -20,6 +22,14 @@ WHERE = "runner"
 BACKLOG = 1000
 # A node that is off takes as long as a connection is waited for; the others need not wait for it.
 AT_ONCE = 8
+
+
+def configuration(place: Path) -> Check:
+    """Return whether the runner's file keeps its secrets from other users of the machine."""
+    if exposed := settings_file.exposed(place):
+        detail, _, cure = exposed.rpartition(": ")
+        return bad(WHERE, "configuration", detail, cure)
+    return good(WHERE, "configuration", str(place))
 
 
 def look(connect: Callable[[], Api]) -> Iterator[Check]:
@@ -32,7 +42,7 @@ def look(connect: Callable[[], Api]) -> Iterator[Check]:
         return
     site = found["site"]
     yield good(WHERE, "answers", f"site {site['name']}")
-    yield from _held(site)
+    yield from _held(site, found.get("git") or {})
     yield _controller(found["controller"])
     if version := found.get("runner", {}).get("version"):
         yield same_version(WHERE, version)
@@ -41,14 +51,15 @@ def look(connect: Callable[[], Api]) -> Iterator[Check]:
             yield from looks
 
 
-def _held(site: Mapping[str, Any]) -> Iterator[Check]:
+def _held(site: Mapping[str, Any], git: Mapping[str, Any]) -> Iterator[Check]:
     if site.get("halted"):
         cure = "mend it in Git, or: margrave runner accept --commit SHA"
         yield bad(WHERE, "desired state", f"halted: {site['halted']['reason']}", cure)
     elif site.get("applied_commit"):
         yield good(WHERE, "desired state", f"commit {str(site['applied_commit'])[:12]}")
     else:
-        yield bad(WHERE, "desired state", "nothing was read from Git yet", "check git.remote")
+        reason = f": {git['reason']}" if git.get("reason") else ""
+        yield bad(WHERE, "desired state", f"nothing was read from Git yet{reason}", "check [git]")
     if site.get("locked"):
         yield bad(WHERE, "lock", str(site["locked"].get("reason")), "margrave runner unlock")
 
@@ -57,7 +68,7 @@ def _controller(told: Mapping[str, Any]) -> Check:
     waiting = int(told.get("reports_waiting") or 0)
     if told.get("trouble"):
         detail = f"{told['trouble']}; {waiting} reports wait and will be sent"
-        return bad(WHERE, "controller", detail, "check controller.url and controller.token")
+        return bad(WHERE, "controller", detail, "mend what is named; the runner goes on by itself")
     if waiting > BACKLOG:
         return bad(WHERE, "controller", f"{waiting} reports wait", "it catches up; look again")
     return good(WHERE, "controller", f"reached; {waiting} reports wait")

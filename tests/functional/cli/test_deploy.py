@@ -134,3 +134,35 @@ def test_a_beginning_of_an_id_is_enough(run: Run, known: FakeController) -> None
     assert run("deployment", "retry", "1111").code == 0
     assert known.sent("POST", ACTIONS)[0]["select"] == {"ids": [HARBOR], "sites": ["harbor"]}
     assert run("deployment", "retry", "11").code == 2
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("deployment", "update", "storefront", "--version", "1.1.0"),
+        ("deploy", "storefront@1.1.0", "--site", "harbor"),
+    ],
+)
+def test_a_parameter_may_be_a_secret_of_the_site(
+    run: Run, known: FakeController, words: tuple[str, ...]
+) -> None:
+    """`--secret` sends the form that the API takes, beside values of `--set`."""
+    assert run(*words, "--secret", "greeting=db-password", "--set", "size=2").code == 0
+
+    [body] = known.sent("POST", ACTIONS)
+    assert body["parameters"] == {"greeting": {"secret": "db-password"}, "size": 2}
+
+
+def test_the_json_of_a_secret_is_no_value(run: Run, known: FakeController) -> None:
+    """The application would get that text: refused with the option that means it."""
+    ran = run("deployment", "update", "storefront", "--set", 'greeting={"secret": "db-password"}')
+
+    assert (ran.code, "--secret greeting=db-password" in ran.err) == (2, True), ran.err
+    assert known.sent("POST", ACTIONS) == []
+
+
+def test_a_parameter_with_two_values_is_refused(run: Run, known: FakeController) -> None:
+    """Neither the value nor the secret wins."""
+    words = ("--set", "greeting=ahoy", "--secret", "greeting=db-password")
+
+    assert run("deployment", "update", "storefront", *words).code == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -31,6 +32,7 @@ def fleet(controller: FakeController, site: dict[str, Any], node: dict[str, Any]
     checks = [{"name": "git", "ok": True, "detail": "ok"}]
     controller.on("GET", "/readyz", 200, {"status": "ok", "checks": checks})
     controller.on("GET", "/api/v1/meta/capabilities", 200, {"version": __version__})
+    controller.lists("/api/v1/requests")
     controller.lists("/api/v1/sites", {**SITE, **site})
     controller.lists("/api/v1/nodes", {**NODE, **node})
 
@@ -58,6 +60,8 @@ def test_a_healthy_fleet_is_0(run: Run, controller: FakeController) -> None:
         ({"locked": {"reason": "stocktaking"}}, {}, "harbor", "margrave runner unlock"),
         ({"paused": {"reason": "stocktaking"}}, {}, "harbor", "margrave site resume harbor"),
         ({}, {"status": "offline"}, "harbor/harbor-1", "is it on"),
+        ({}, {"status": "active", "reason": "no route"}, "harbor/harbor-1", "is it on"),
+        ({}, {"status": "unusable", "reason": "no engine"}, "harbor/harbor-1", "install what"),
     ],
 )
 def test_what_ails_the_fleet_is_named_with_its_cure(
@@ -68,6 +72,21 @@ def test_what_ails_the_fleet_is_named_with_its_cure(
 
     assert cure in ills(run)[name]["cure"]
     assert run("doctor").code == 1
+
+
+def test_a_request_that_cannot_be_published_is_named(run: Run, controller: FakeController) -> None:
+    """With the reason and the setting that helps."""
+    fleet(controller, {}, {})
+    error = {"message": "registry plant.lan does not answer", "cure": "add [[registries]]"}
+    request = {"id": "12345678-aaaa", "state": "queued", "error": error}
+    controller.lists("/api/v1/requests", request, {**request, "id": "9", "error": None})
+
+    found = ills(run)["request 12345678"]
+
+    assert (found["detail"], found["cure"]) == (
+        "waits: registry plant.lan does not answer",
+        "add [[registries]]",
+    )
 
 
 def test_a_part_of_the_controller_that_is_ill(run: Run, controller: FakeController) -> None:
@@ -128,6 +147,24 @@ def test_the_runner_here_is_asked_too(
     runner.on("GET", "/status", 200, status)
 
     assert set(ills(run, "--config", runner.url)) == {name}
+
+
+def test_a_configuration_that_everybody_can_read(
+    run: Run, controller: FakeController, runner: FakeController
+) -> None:
+    """A file with secrets is for its user alone; why Git was not read stands beside it."""
+    fleet(controller, {}, {})
+    file = Path(runner.url)
+    file.write_text(file.read_text() + '[controller]\ntoken = "t"\n')
+    file.chmod(0o644)
+    site = {**STATUS["site"], "applied_commit": None}
+    git = {"state": "waiting", "reason": "the controller refused this token"}
+    runner.on("GET", "/status", 200, {**STATUS, "site": site, "git": git})
+
+    found = ills(run, "--config", runner.url)
+
+    assert found["configuration"]["cure"] == f"chmod 600 {file}"
+    assert "the controller refused this token" in found["desired state"]["detail"]
 
 
 def test_a_runner_that_does_not_listen(run: Run, controller: FakeController, tmp_path: Any) -> None:

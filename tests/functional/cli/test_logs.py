@@ -42,6 +42,45 @@ def test_the_newest_operation_of_each_node(run: Run, storefront: FakeController)
     assert "  never healthy\n" in run("deployment", "logs", "storefront").out
 
 
+@pytest.fixture
+def rolled_back(storefront: FakeController) -> FakeController:
+    """A node where an install was followed by an update that failed, and its rollback."""
+    rows = [
+        {**operation("c3", "harbor-1", "succeeded", 3), "kind": "rollback"},
+        operation("b2", "harbor-1", "failed", 2),
+        {**operation("a1", "harbor-1", "succeeded", 1), "kind": "install"},
+    ]
+    storefront.on("GET", OPERATIONS, 200, {"items": rows, "next": None})
+    for name, text in (("a1", "installed"), ("b2", "never healthy"), ("c3", "went back")):
+        storefront.on("GET", f"{OPERATIONS}/{name}/log", 200, f"{text}\n")
+    return storefront
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ((), ["never healthy", "went back"]),
+        (("--all",), ["installed", "never healthy", "went back"]),
+        (("--operation", "b"), ["never healthy"]),
+    ],
+)
+def test_the_failed_attempt_comes_before_its_rollback(
+    run: Run, rolled_back: FakeController, options: tuple[str, ...], said: list[str]
+) -> None:
+    """Its log says why; --all shows every operation, --operation one of them."""
+    ran = run("deployment", "logs", "storefront", *options)
+
+    assert [line.strip() for line in ran.out.splitlines() if line.startswith("  ")] == said
+    found = run("deployment", "logs", "storefront", *options, "-o", "json").json["items"]
+    assert [one["log"].strip() for one in found] == said
+
+
+def test_an_operation_that_is_not_there_is_not_found(run: Run, rolled_back: FakeController) -> None:
+    """Exit code 3; two ways to choose at once are usage."""
+    assert run("deployment", "logs", "storefront", "--operation", "f").code == 3
+    assert run("deployment", "logs", "storefront", "--all", "-f").code == 2
+
+
 def test_where_nothing_was_done_yet_it_says_so(run: Run, storefront: FakeController) -> None:
     """A deployment that waits for its first operation has no log."""
     storefront.on("GET", OPERATIONS, 200, {"items": [], "next": None})

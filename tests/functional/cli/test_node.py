@@ -69,6 +69,31 @@ def test_a_port_is_named_where_it_is_another(run: Run, runner: FakeController, k
     assert [one["port"] for one in runner.sent("POST", "/nodes")] == [2222]
 
 
+def test_a_known_name_is_not_moved_by_accident(run: Run, runner: FakeController, key: str) -> None:
+    """The address that the name has is shown, before anything is asked; --replace moves it."""
+    nodes = [{"name": "press-1", "address": "192.0.2.7"}]
+    runner.on("GET", "/status", 200, {"site": {"name": "harbor"}, "nodes": nodes})
+    runner.on("POST", "/nodes", 201, ADDED)
+
+    ran = run(*add(runner, key, "--host-key", "SHA256:abc"))
+    assert (ran.code, "192.0.2.7" in ran.err, "--replace" in ran.err) == (5, True, True)
+    assert runner.sent("POST", "/nodes") == []
+
+    assert run(*add(runner, key, "--host-key", "SHA256:abc", "--replace")).code == 0
+    assert [body["replace"] for body in runner.sent("POST", "/nodes")] == [True]
+
+
+def test_an_unusable_node_is_not_called_ready(run: Run, runner: FakeController, key: str) -> None:
+    """It is added, and the first line says that nothing can run on it yet."""
+    check = {"name": "engine", "ok": False, "detail": "none found", "cure": "install podman"}
+    node = {"name": "press-1", "status": "unusable"}
+    runner.on("POST", "/nodes", 201, {**ADDED, "node": node, "checks": [check]})
+
+    ran = run(*add(runner, key, "--host-key", "SHA256:abc"))
+
+    assert (ran.code, "unusable" in ran.out.splitlines()[0]) == (1, True), ran.out
+
+
 def test_a_node_that_has_the_runners_key_needs_no_login(run: Run, runner: FakeController) -> None:
     """Nothing is asked for and nothing is sent: the runner comes in by itself."""
     runner.on("POST", "/nodes", 201, ADDED)

@@ -50,6 +50,25 @@ def test_lists_follow_the_cursor(run: Run, controller: FakeController) -> None:
     assert len(run("deployment", "list", "--limit", "1", "-o", "json").json["items"]) == 1
 
 
+def test_show_says_what_holds_a_deployment_up(run: Run, controller: FakeController) -> None:
+    """A pending one any hold; one that has ended only a newer request that is not published."""
+    path = f"{LIST}/{ONE['id']}"
+    steps = [
+        {"step": "push", "ok": True, "detail": "pushed"},
+        {"step": "paused", "ok": False, "detail": "the site is paused: stocktaking"},
+    ]
+    controller.lists(LIST, ONE)
+    controller.lists(f"{path}/placements")
+    controller.on("GET", f"{path}/explain", 200, {"steps": steps})
+    for outcome, shown in (("pending", True), ("succeeded", False)):
+        controller.on("GET", path, 200, {**ONE, "outcome": outcome})
+        ran = run("deployment", "show", ONE["id"])
+        assert ("held up     the site is paused" in ran.out) is shown, ran.out
+    waits = {"step": "push", "ok": False, "detail": "registry plant.lan does not answer"}
+    controller.on("GET", f"{path}/explain", 200, {"steps": [waits]})
+    assert "registry plant.lan does not answer" in run("deployment", "show", ONE["id"]).out
+
+
 def test_yaml_is_the_same_answer(run: Run, controller: FakeController) -> None:
     """-o yaml writes what -o json writes."""
     controller.lists("/api/v1/sites", {"name": "harbor", "nodes": 2})

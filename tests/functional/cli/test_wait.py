@@ -121,6 +121,46 @@ def test_wait_ends_with_124_at_the_limit(run: Run, known: FakeController) -> Non
     assert "storefront at harbor" in ran.err
 
 
+@pytest.mark.parametrize(
+    "held",
+    [
+        {"step": "paused", "detail": "the site is paused: stocktaking, until 2030-01-01T06:00:00Z"},
+        {"step": "locked", "detail": "the site is locked: repair, until 2030-01-01T06:00:00Z"},
+        {"step": "window", "detail": "no window is open before 2030-01-01T02:00:00Z"},
+        {"step": "placement", "detail": "harbor-1: PENDING, pending, waits for pause until 2030"},
+    ],
+)
+def test_what_holds_a_change_up_is_named_at_once_and_at_the_limit(
+    run: Run, known: FakeController, held: dict[str, Any]
+) -> None:
+    """Window, pause or lock with its end, once while it is waited for and in the last line."""
+    Moves(known, {"wanted_revision": "sha256:old"})
+    steps = [{"step": "received", "ok": False, "detail": "not yet"}, {**held, "ok": False}]
+    known.on("GET", f"{LIST}/{HARBOR}/explain", 200, {"steps": steps})
+
+    ran = run(*WAIT, "--timeout", "1s")
+
+    assert ran.code == 124
+    first, last = ran.err.splitlines()
+    assert first == f"margrave: storefront at harbor: {held['detail']}"
+    assert f"waiting for storefront at harbor: {held['detail']}" in last
+
+
+def test_a_request_that_cannot_be_published_says_why(run: Run, known: FakeController) -> None:
+    """A registry that only the nodes reach is named at once, with its cure."""
+    error = {"message": "registry plant.lan:5000 does not answer", "cure": "add [[registries]]"}
+    request = {"state": "queued", "error": error}
+    known.on("GET", "/api/v1/requests/r1", 200, request)
+
+    ran = run(*WAIT, "--timeout", "1s")
+
+    assert ran.code == 124
+    first, last = ran.err.splitlines()
+    said = "registry plant.lan:5000 does not answer (add [[registries]])"
+    assert first == f"margrave: request r1 is queued: {said}"
+    assert said in last
+
+
 def test_a_request_that_is_refused_ends_the_wait(run: Run, known: FakeController) -> None:
     """The document was gone when it was published: 1, with the reason."""
     known.on("GET", "/api/v1/requests/r1", 200, {"state": "failed", "error": {"message": "gone"}})

@@ -47,7 +47,7 @@ def test_it_counts_and_names_what_needs_somebody(harbor: Runner, parts: Parts, v
     told = viewer.get("/summary").json
     assert told["deployments"] == {"INSTALLED": {"rolled-back": 1}}
     assert (told["sites"]["fresh"], told["sites"]["never"]) == (1, 1)
-    assert told["nodes"] == {"active": 1, "stale": 0, "offline": 0}
+    assert told["nodes"] == {"active": 1, "unusable": 0, "stale": 0, "offline": 0}
     needs = {(one["kind"], one["name"]): one for one in told["attention"]}
     assert needs["deployment", "storefront"]["id"] == deployment
     assert "never" in needs["site", "depot"]["words"]

@@ -108,6 +108,28 @@ class Reader:
         self._learns(words, done.stdout)
         return done.stdout + done.stderr
 
+    def runs(self, line: str, given: str = "") -> None:
+        """Run a line of the page that is a program of the system, with this as its input."""
+        for there, here in self.words.items():
+            line = line.replace(there, here)
+        subprocess.run(
+            shlex.split(line, comments=True),
+            cwd=self.folder,
+            input=given,
+            check=True,
+            text=True,
+            timeout=60,
+        )
+
+    def restarts_runner(self, toml: str) -> None:
+        """Add a part to the runner's file, and start the runner with it."""
+        for there, here in self.words.items():
+            toml = toml.replace(there, here)
+        with (self.folder / "margrave.toml").open("a") as file:
+            file.write(toml)
+        self.stops("runner")
+        self.types("margrave runner serve")
+
     def _serves(self, words: list[str]) -> None:
         with (self.folder / f"{words[1]}.log").open("ab") as log:
             self._serving[words[1]] = subprocess.Popen(

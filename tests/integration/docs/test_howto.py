@@ -120,6 +120,39 @@ def test_upgrade(shop: Reader) -> None:
     assert "storefront" in shop.types("margrave deployment list")
 
 
+def test_secrets(shop: Reader, lab: Lab) -> None:
+    """`secrets.md`, with its wrong turns: the application gets the secret, and its next value."""
+    first, second = "hello from the safe", "hello again"
+    shop.words["/etc/margrave/secrets"] = str(shop.folder / "secrets")
+    folder, write, *rest = _lines("secrets.md")
+    shop.runs(folder)
+    text = (DOCS / "howto" / "secrets.md").read_text()
+    [part] = re.findall(r"^ *```toml\n(.*?)^ *```", text, re.M | re.S)
+    shop.restarts_runner("\n".join(line.strip() for line in part.splitlines()) + "\n")
+    plan, update, retry = rest
+
+    wrong = """margrave deployment update storefront --set 'greeting={"secret": "x"}'"""
+    assert "--secret greeting=x" in shop.types(wrong, 2)
+    shop.types(plan)
+    shop.types(update, 1)  # the secret is not there yet
+    assert "storefront-greeting" in shop.types("margrave deployment explain storefront")
+    shop.runs(write, first)
+    shop.types(retry)
+    assert _greeting(lab) == first
+
+    shop.runs(write, second)
+    eventually(lambda: _greeting(lab) == second, 180, "the secret is rotated")
+
+
+def _greeting(lab: Lab) -> str:
+    """What the box greets with; nothing while it is being switched."""
+    try:
+        answer = httpx.get(f"http://{lab.node(NODE).address}:8000/", timeout=10)
+    except httpx.TransportError:
+        return ""
+    return str(answer.json()["greeting"])
+
+
 def test_back_up_and_restore(shop: Reader) -> None:
     """`backup.md`: backed up while it serves, restored, served, and made anew from Git."""
     config = " --config /srv/margrave/margrave.toml"

@@ -12,7 +12,8 @@ from lab import Lab
 from margrave.errors import Conflict, NotFound, Refused, Unreachable
 from margrave.secret import Secret
 from runner.execute import AnsibleExecutor
-from runner.nodes import beacon_file
+from runner.nodes import Owner, beacon_file
+from runner.nodes.keys import own_key, public_line
 from runner.nodes.onboard import Onboard
 from runner.ports import (
     Jump,
@@ -29,6 +30,10 @@ pytestmark = pytest.mark.lab
 
 
 NODE = "depot-1"
+OWN = Owner("bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb", 1, "depot")
+OTHER = Owner("aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa", 1, "harbor")
+# Tests of other files may have added the node, and left it as it was.
+CLEAN = "rm -f /etc/sudoers.d/margrave* ~margrave/.ssh/authorized_keys /var/lib/margrave/fence.json"
 
 
 class Registry:
@@ -75,7 +80,8 @@ def registry() -> Registry:
 
 @pytest.fixture
 def onboard(lab: Lab, registry: Registry, tmp_path: Path) -> Iterator[Onboard]:
-    made = Onboard(registry, Satisfied(), tmp_path / "ssh", utc_now, connect_timeout=5)
+    lab.ssh(NODE, CLEAN, check=False)
+    made = Onboard(registry, Satisfied(), tmp_path / "ssh", utc_now, lambda: OWN, connect_timeout=5)
     yield made
     for node in registry.list():
         made.remove(node.name)
@@ -99,9 +105,8 @@ def rights(lab: Lab) -> str:
 
 def test_a_node_comes_in_and_goes(lab, executor, registry, tmp_path) -> None:
     """A root key once; then our own user, pinned key, capabilities; nothing of it at the end."""
-    onboard = Onboard(registry, executor, tmp_path / "ssh", utc_now)
-    # Tests of other files may have added the node, and left it as it was.
-    lab.ssh(NODE, "rm -f /etc/sudoers.d/margrave ~margrave/.ssh/authorized_keys", check=False)
+    onboard = Onboard(registry, executor, tmp_path / "ssh", utc_now, lambda: OWN)
+    lab.ssh(NODE, CLEAN, check=False)
     before = rights(lab)
     added = onboard.add(request(lab, host_key=lab.host_key(NODE)))
     assert added.host_key == lab.host_key(NODE) == onboard.probe(lab.node(NODE).address, 22)
@@ -127,6 +132,32 @@ def test_adding_again_changes_nothing_and_needs_no_login(lab, onboard, registry)
     onboard.add(request(lab, private_key=None, user="margrave"))
     assert rights(lab) == once
     assert len(registry.list()) == 1
+
+
+def test_a_node_of_another_site_is_refused_and_keeps_its_owner(lab, onboard, tmp_path) -> None:
+    """The second runner gets no key there; what it has there already goes alone."""
+    onboard.add(request(lab))
+    before = rights(lab)
+    elsewhere = Registry()
+    other = Onboard(elsewhere, Satisfied(), tmp_path / "other", utc_now, lambda: OTHER)
+    with pytest.raises(Conflict, match="belongs to site depot"):
+        other.add(request(lab, name="press-1"))
+    assert (rights(lab), elsewhere.list()) == (before, ())
+
+    # As a version that did not ask let it in.
+    line = other_key(tmp_path / "other")
+    lab.ssh(NODE, f"echo '{line}' >> ~margrave/.ssh/authorized_keys")
+    node = onboard.add(request(lab, private_key=None, user="margrave")).node
+    elsewhere.save(replace(node, name="press-1"))
+    other.remove("press-1")
+
+    assert rights(lab) == before
+    assert lab.ssh(NODE, "su margrave -c 'sudo -n true'", check=False).returncode == 0
+
+
+def other_key(folder: Path) -> str:
+    """The public line of the key that a runner keeps in a folder."""
+    return public_line(own_key(folder))
 
 
 def test_another_host_key_than_the_expected_one_stops_it(lab, onboard, registry) -> None:
@@ -207,7 +238,13 @@ def test_a_node_behind_a_jump_host_is_brought_in_and_worked_on(lab, registry, tm
 
     def through(one: Jump, executor: AnsibleExecutor) -> Onboard:
         return Onboard(
-            registry, executor, tmp_path / "ssh", utc_now, key=lab.key, jump=lambda _: one
+            registry,
+            executor,
+            tmp_path / "ssh",
+            utc_now,
+            lambda: OWN,
+            key=lab.key,
+            jump=lambda _: one,
         )
 
     executor = AnsibleExecutor(tmp_path / "execute", warm=False)
@@ -243,7 +280,10 @@ def test_a_node_behind_a_jump_host_is_brought_in_and_worked_on(lab, registry, tm
 def test_its_beacon_gets_a_key_that_only_root_reads(lab, registry, tmp_path) -> None:
     """Written at onboarding, the same again by adding again, gone with the node."""
     told = beacon_file.text({"node": "depot-1", "key": "00"})
-    onboard = Onboard(registry, Satisfied(), tmp_path / "ssh", utc_now, beacon=lambda _: told)
+    onboard = Onboard(
+        registry, Satisfied(), tmp_path / "ssh", utc_now, lambda: OWN, beacon=lambda _: told
+    )
+    lab.ssh(NODE, CLEAN, check=False)
     look = "stat -c '%a %U' /etc/margrave/beacon.json; cat /etc/margrave/beacon.json"
     for _ in range(2):
         onboard.add(request(lab))

@@ -99,6 +99,31 @@ def test_a_report_names_its_site_and_carries_its_token(
     assert body == {"events": []}
 
 
+def test_a_token_that_is_refused_is_named(server: Server, controller: Controller) -> None:
+    """In plain words, with the command that makes a new one."""
+    server.answers = [(401, {"detail": "this token is not valid: unknown, revoked or expired"})]
+    with pytest.raises(Refused, match=r"^the controller refused this token") as refused:
+        controller.heartbeat({})
+    assert "margrave site token create harbor" in refused.value.cure
+
+
+def test_a_token_of_another_site_is_named(server: Server, controller: Controller) -> None:
+    """Both sites stand in the message."""
+    server.answers = [(403, {"detail": "this token belongs to site depot"})]
+    with pytest.raises(Refused, match=r"this token belongs to site depot, site\.name is harbor"):
+        controller.report({"events": []})
+
+
+def test_a_token_that_was_replaced_is_used_at_once(server: Server) -> None:
+    """After a refusal the configuration's present token is tried, and kept."""
+    made = Controller(server.url, "harbor", Secret("old"), Line(), lambda: Secret("new"))
+    server.answers = [(401, {}), (200, {"ack": 1}), (200, {"ack": 2})]
+    assert [made.report({}), made.report({})] == [1, 2]
+    tokens = [headers["authorization"] for _, headers, _ in server.came]
+    assert tokens == ["Bearer old", "Bearer new", "Bearer new"]
+    made.close()
+
+
 def test_large_reports_travel_compressed_where_the_controller_takes_it(
     server: Server, controller: Controller
 ) -> None:

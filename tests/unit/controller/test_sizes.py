@@ -8,8 +8,9 @@ from typing import Any, cast
 import pytest
 
 from controller.admission.sizes import LEFT_ALONE, Sizes
-from controller.publish.images import Images
-from margrave.errors import NotFound
+from controller.publish.images import NOT_REACHED, Images
+from margrave.errors import NotFound, Unreachable
+from margrave.findings import Severity
 from tests.support.waiting import eventually
 
 DEAD, ALIVE = "dead.example/shop:1", "alive.example/shop:1"
@@ -26,6 +27,8 @@ class Registries:
         self.asked.append(image)
         if image.startswith("dead."):
             assert self.speaks.wait(30)
+        if image.startswith("nodes."):
+            raise Unreachable(f"{image}: registry nodes.example does not answer", NOT_REACHED)
         if image.startswith("empty."):
             raise NotFound("no such image", "push it")
         return {f"sha256:{image}": len(architecture)}
@@ -90,3 +93,22 @@ def test_what_is_refused_at_once_is_asked_again(sizes: Sizes, registries: Regist
     sizes.ask(plan("empty.example/shop:1"))
     sizes.ask(plan("empty.example/shop:1", "$IMAGE"))
     assert registries.asked == ["empty.example/shop:1", "empty.example/shop:1", "$IMAGE"]
+
+
+def test_a_registry_that_only_nodes_reach_is_a_warning_of_the_plan(
+    sizes: Sizes, registries: Registries
+) -> None:
+    """Each tagged image of a registry that gives no answer; one with its digest needs none."""
+    pinned = f"nodes.example/shop@sha256:{'a' * 64}"
+    sites = plan("nodes.example/shop:1", DEAD, ALIVE, pinned)
+    sizes.ask(sites)
+
+    found = sizes.warnings(sites)
+
+    registries.speaks.set()
+    assert [one.severity for one in found] == [Severity.WARNING] * 2
+    first, second = (one.message for one in found)
+    assert first.startswith("registry dead.example does not answer the controller within 1 s")
+    assert second.startswith("nodes.example/shop:1: registry nodes.example does not answer")
+    assert all("the request waits until it does" in one.message for one in found)
+    assert all("[[registries]]" in one.cure for one in found)

@@ -18,6 +18,7 @@ TYPED: Final = {
     "docs/howto/backup.md": "tests/integration/docs/test_howto.py",
     "docs/howto/containers.md": "tests/integration/containers/test_image.py",
     "docs/howto/rollback.md": "tests/integration/docs/test_howto.py",
+    "docs/howto/secrets.md": "tests/integration/docs/test_howto.py",
     "docs/howto/upgrade.md": "tests/integration/docs/test_howto.py",
     "docs/howto/windows.md": "tests/integration/docs/test_howto.py",
     "docs/session.md": "tests/integration/docs/test_howto.py",

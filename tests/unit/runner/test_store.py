@@ -151,7 +151,8 @@ def test_a_look_at_many_nodes_is_written_at_once(store: Store) -> None:
     later = NOW + timedelta(seconds=10)
     status = (NodeStatus.ACTIVE, NodeStatus.ACTIVE, NodeStatus.STALE, NodeStatus.ACTIVE)
     errors = ("", "no engine", "no route", "")
-    nodes.seen(Sign(n, later, s, e) for n, s, e in zip(names, status, errors, strict=True))
+    times = (later, later, None, later)
+    nodes.seen(Sign(*sign) for sign in zip(names, times, status, errors, strict=True))
     found = {one.name: (one.last_seen, one.status, one.error) for one in nodes.list()}
     assert found == {
         "n0": (later, NodeStatus.ACTIVE, ""),

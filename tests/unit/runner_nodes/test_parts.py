@@ -10,12 +10,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from margrave.errors import Refused
-from runner.nodes import checks, freshness, own_key, requests, scripts
+from runner.nodes import Owner, checks, freshness, own_key, requests, scripts
 from runner.nodes.hostkeys import HostKey
 from runner.nodes.keys import public_line
 from runner.ports import NodeRequest, NodeStatus
 
 NOW = datetime(2026, 11, 18, 12, tzinfo=UTC)
+OWN = Owner("11111111-1111-4111-8111-111111111111", 1, "harbor")
 PERIOD = timedelta(seconds=60)
 LINE = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIG5xLh6Av0QCP3dVSMwtjGvgA3fW0HTgELOhnSDiDrgj"
 
@@ -137,6 +138,13 @@ def test_a_node_that_has_everything_passes_every_check() -> None:
         ({"podman": ""}, "engine", "install podman"),
         ({"podman_socket": ""}, "engine", "podman.socket"),
         ({"compose": ""}, "compose", "docker-compose"),
+        ({"compose": "1.29.2", "system": "debian 12"}, "compose", "edge_node_compose"),
+        ({"compose": "", "system": "debian 12"}, "compose", "github.com/docker/compose/releases"),
+        ({"compose": "", "system": "debian 13"}, "compose", "apt-get install docker-compose)"),
+        ({"compose": "", "system": "ubuntu 24.04"}, "compose", "docker-compose-v2"),
+        ({"compose": "", "system": "rocky 9.4"}, "compose", "/usr/local/bin/docker-compose"),
+        ({"podman": "", "system": "fedora 42"}, "engine", "dnf install podman"),
+        ({"python": "", "system": "alpine 3.21.3"}, "python", "apk add python3"),
         ({"free": "1000"}, "disk", "1 GiB"),
         ({"free": "?"}, "disk", "1 GiB"),
         ({"clock": str(int(NOW.timestamp()) - 31)}, "clock", "time synchronisation"),
@@ -185,7 +193,12 @@ def test_what_a_node_prints_beside_our_lines_is_passed_over() -> None:
 
 @pytest.mark.parametrize(
     "script",
-    [scripts.LOOK, scripts.prepare("margrave", "ssh-ed25519 AAAA c"), scripts.remove("m", "k")],
+    [
+        scripts.LOOK,
+        scripts.CLAIMS,
+        scripts.prepare("margrave", "ssh-ed25519 AAAA c", OWN),
+        scripts.remove("m", "k", OWN),
+    ],
 )
 def test_what_runs_on_nodes_is_posix_shell(script) -> None:
     """Every script parses, and no place to fill in is left."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from margrave.cli.api import Api
     from margrave.cli.exits import Exit
+    from margrave.cli.values import Values
     from margrave.terminal.output import Output
 
 
@@ -36,7 +37,7 @@ def create(
     app: str,
     sites: tuple[str, ...],
     name: str | None,
-    values: tuple[tuple[str, str], ...],
+    values: Values,
     extra: dict[str, Any],
     wait: bool,
     timeout: int,
@@ -62,7 +63,7 @@ def update(
     wanted: str,
     sites: tuple[str, ...],
     version: str | None,
-    values: tuple[tuple[str, str], ...],
+    values: Values,
     extra: dict[str, Any],
     wait: bool,
     timeout: int,
@@ -80,7 +81,7 @@ def update_body(
     api: Api,
     found: list[dict[str, Any]],
     version: str | None,
-    values: tuple[tuple[str, str], ...],
+    values: Values,
 ) -> dict[str, Any]:
     """Version and typed parameters of an update of these deployments."""
     body: dict[str, Any] = {"version": version} if version else {}
@@ -93,7 +94,7 @@ def _parameters(
     api: Api,
     found: list[dict[str, Any]],
     version: str | None,
-    values: tuple[tuple[str, str], ...],
+    values: Values,
 ) -> dict[str, Any]:
     kinds = {(str(one["app"]), version or str(one["version"])) for one in found}
     read = [changing.typed(api, app, release, values) for app, release in sorted(kinds)]

@@ -1,4 +1,4 @@
-"""`margrave deployment logs`: what the operations on the nodes say, once or as they say it."""
+"""`margrave deployment logs`: logs of operations, once or as they grow."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from margrave.cli import resolve, tables, watching
 from margrave.cli.commands.deployment.group import deployment
 from margrave.cli.options import calls, naming, sites
 from margrave.cli.paths import at
-from margrave.errors import MargraveError
+from margrave.errors import MargraveError, NotFound
 from margrave.terminal.cells import words
 from margrave.terminal.options import shows
 
@@ -33,18 +33,38 @@ NONE: Final = "no operation yet"
 @naming("deployments", "wanted", "D")
 @sites()
 @click.option("-f", "--follow", is_flag=True, help="go on until what is under way has ended")
+@click.option("--all", "every", is_flag=True, help="every operation that is kept, oldest first")
+@click.option("--operation", metavar="ID", help="this operation; the beginning of its id is enough")
 @shows
 @calls
-def logs(api: Api, out: Output, wanted: str, sites: tuple[str, ...], follow: bool) -> None:
-    """What the newest operation on each node said.
+def logs(
+    api: Api,
+    out: Output,
+    wanted: str,
+    sites: tuple[str, ...],
+    follow: bool,
+    every: bool,
+    operation: str | None,
+) -> None:
+    """Logs of the newest operation on each node.
 
-    With -f all nodes are followed at once, a line for each line, from the first operation on.
+    After a rollback the attempt that failed comes first, then the rollback. With -f all nodes are
+    followed at once, a line for each line, from the first operation on.
     """
+    if sum((follow, every, operation is not None)) > 1:
+        raise click.UsageError("give one of --follow, --all and --operation")
     meant = resolve.deployments(api, wanted, sites, deleted=True)
     if follow:
         _follow(Tail(api, replace(out, stream=True), meant))
         return
-    entries = [(row, _log(api, row)) for row in newest(_operations(api, meant))]
+    rows = _operations(api, meant)
+    if operation is not None:
+        rows = [_named(rows, operation, wanted)]
+    elif every:
+        rows = sorted(rows, key=lambda row: str(row["started_at"]))
+    else:
+        rows = latest_change(rows)
+    entries = [(row, _log(api, row)) for row in rows]
     if not out.for_eyes:
         items = [{"operation": row, "log": text} for row, text in entries]
         out.answer({"items": items, "next": None})
@@ -53,7 +73,41 @@ def logs(api: Api, out: Output, wanted: str, sites: tuple[str, ...], follow: boo
         out.say(NONE)
     for row, text in entries:
         title = f"{tables.where(row)}  {row['kind']} {row['state']}  {words(row['started_at'])}"
-        click.echo("\n  ".join([title, *text.splitlines()]))
+        click.echo("\n  ".join([f"{title}  {row['id']}", *text.splitlines()]))
+
+
+def _named(operations: Sequence[Row], wanted: str, deployment: str) -> Row:
+    """Return the operation with this id or beginning of one."""
+    found = [row for row in operations if str(row["id"]).startswith(wanted.lower())]
+    if not found:
+        cure = f"margrave deployment logs {deployment} --all shows those that are kept"
+        raise NotFound(f"{deployment} has no operation {wanted}", cure)
+    if len(found) > 1:
+        ids = ", ".join(str(row["id"]) for row in found)
+        raise click.UsageError(f"{wanted} is ambiguous: {ids}")
+    return found[0]
+
+
+def latest_change(operations: Sequence[Row]) -> list[Row]:
+    """Return the newest operation of each node; before a rollback the attempt that failed."""
+    shown = []
+    for row in newest(operations):
+        if row["kind"] == "rollback" and (failed := _failed_before(operations, row)):
+            shown.append(failed)
+        shown.append(row)
+    return shown
+
+
+def _failed_before(operations: Sequence[Row], rollback: Row) -> Row | None:
+    """Return the operation that a rollback undid, or None when it undid no failure."""
+    earlier = [
+        row
+        for row in operations
+        if (row["site"], row["node"]) == (rollback["site"], rollback["node"])
+        and str(row["started_at"]) < str(rollback["started_at"])
+    ]
+    before = max(earlier, key=lambda row: str(row["started_at"]), default=None)
+    return before if before is not None and before["state"] in {"failed", "cancelled"} else None
 
 
 def newest(operations: Sequence[Row]) -> list[Row]:

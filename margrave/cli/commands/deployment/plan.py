@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from margrave.cli.api import Api
+    from margrave.cli.values import Values
     from margrave.terminal.output import Output
 
 
@@ -37,7 +38,7 @@ def plan(
     sites: tuple[str, ...],
     version: str | None,
     name: str | None,
-    values: tuple[tuple[str, str], ...],
+    values: Values,
     extra: dict[str, Any],
 ) -> Exit:
     """What would happen on which node; nothing is written.

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from margrave.cli import resolve, tables, watching
+from margrave.cli import holds, resolve, tables, watching
 from margrave.cli.commands.deployment.group import deployment
+from margrave.cli.exits import Problem
 from margrave.cli.options import calls, follows, in_site, naming, sites
 from margrave.cli.paths import at
 from margrave.terminal.cells import words
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 DEPLOYMENTS = at("deployments")
 FIELDS = (
-    "id", "name", "site", "app", "version", "profile", "state", "outcome", "freshness",
+    "id", "name", "site", "app", "version", "profile", "state", "outcome", "held_up", "freshness",
     "parameters", "revision", "commit", "author", "created_at", "updated_at",
 )  # fmt: skip
 
@@ -71,7 +72,10 @@ def show(api: Api, out: Output, wanted: str, sites: tuple[str, ...], follow: boo
     meant = resolve.deployments(api, wanted, sites, deleted=True)
 
     def fetch() -> list[dict[str, Any]]:
-        return [_whole(api, one) for one in meant]
+        found = [_whole(api, one) for one in meant]
+        if not out.for_eyes:
+            return found
+        return [{**one, "held_up": _held_up(api, one)} for one in found]
 
     watching.show(api, out, fetch, _draw, follow=follow, **_which(meant))
 
@@ -79,7 +83,17 @@ def show(api: Api, out: Output, wanted: str, sites: tuple[str, ...], follow: boo
 def _whole(api: Api, one: Mapping[str, Any]) -> dict[str, Any]:
     """The same id may stand at several sites, so its own is always named."""
     found: dict[str, Any] = api.get(_path(one), site=one["site"])
-    return {**found, "placements": api.items(_path(one, "placements"), site=one["site"])}
+    rows = api.items(_path(one, "placements"), site=one["site"])
+    return {**found, "placements": rows}
+
+
+def _held_up(api: Api, one: Mapping[str, Any]) -> str | None:
+    """Return why a change of the deployment does not go on, for people; None when it does."""
+    try:
+        steps = api.get(_path(one, "explain"), site=one["site"])["steps"]
+    except Problem:
+        return None  # a deployment that is gone has no explanation
+    return holds.reason(steps, published=one["outcome"] != "pending") or None
 
 
 def _draw(out: Output, found: list[dict[str, Any]]) -> None:
