@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from controller.publish.building import build
+from controller.publish.pins import Unresolved
 from controller.publish.remote import PROPOSALS
 from controller.publish.repository import ROOTS
 from controller.store import documents, facts, proposals, requests
@@ -118,8 +119,9 @@ class Proposals:
         """Main has moved below the change: it is applied again to what stands there now."""
         try:
             landed = self._push(one.name, head, head, files, one.commit)
-        except Unreachable:
-            raise
+        except (Unreachable, Unresolved) as error:  # the others are not to wait for it
+            LOG.warning("request %s is brought up to date later: %s", one.id, error)
+            return
         except MargraveError as error:
             self._end(one, RequestState.FAILED, error=error)
             return

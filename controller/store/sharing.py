@@ -41,7 +41,7 @@ class Alone:
 
     shared = False
 
-    def begin(self, session: Session) -> None:
+    def begin(self, session: Session, longest: int | None = None) -> None:
         """A write begins."""
 
     def end(self, session: Session) -> None:
@@ -85,8 +85,11 @@ class Shared(Alone):
         self._lock = threading.Lock()
         self._lead: Connection | None = None
 
-    def begin(self, session: Session) -> None:
-        """Wait for other writers; the lock ends with the transaction, after it is visible."""
+    def begin(self, session: Session, longest: int | None = None) -> None:
+        """Wait for other writers, so many milliseconds at most; the lock ends with the transaction,
+        after it is visible."""
+        if longest is not None:
+            session.execute(text(f"SET LOCAL lock_timeout = {longest}"))
         session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _key("write")})
 
     def end(self, session: Session) -> None:
