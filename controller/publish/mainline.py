@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -28,6 +29,7 @@ T = TypeVar("T")
 # Each lost push means that another one came through; a hundred in a row is no accident, and
 # gives the others a turn.
 MOST_LOST: Final = 100
+SLOW: Final = 5.0  # seconds without an answer that are told as a problem
 TIDY_EVERY: Final = 200  # commits
 
 
@@ -56,8 +58,18 @@ class Mainline:
         self._reader = Reader(store, repository, clock)
         self._trunk = Trunk(store, repository, clock)
         self._commits = 0
-        self.problem = ""  # why Git could not be reached the last time; empty when it could
+        self._failure = ""
+        self._asked: float | None = None  # since when the remote has not answered
         self.unread = ""  # why what stands there could not be read, or packed; empty when it could
+
+    @property
+    def problem(self) -> str:
+        """Why Git could not be reached the last time, or does not answer now; else empty."""
+        asked = self._asked
+        lasts = 0.0 if asked is None else time.monotonic() - asked
+        if lasts < SLOW:
+            return self._failure
+        return f"the remote has not answered for {lasts:.0f} s"
 
     def look(self) -> str | None:
         """Return the head to build on."""
@@ -65,12 +77,15 @@ class Mainline:
 
     def reached(self, ask: Callable[[], T]) -> T:
         """Return what the remote answers; `problem` says why it did not."""
+        self._asked = time.monotonic()
         try:
             found = ask()
         except Unreachable as error:
-            self.problem = str(error)
+            self._failure = str(error)
             raise
-        self.problem = ""
+        finally:
+            self._asked = None
+        self._failure = ""
         return found
 
     def follow(

@@ -43,6 +43,7 @@ class Landed:
     commit: str | None
     branch: str | None = None
     base: str | None = None
+    pending: str = ""  # why it is not there yet, of a change that is kept until then
 
 
 class Proposals:

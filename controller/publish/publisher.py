@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from controller import measures
@@ -16,25 +17,23 @@ from controller.publish.commit import STAGE, CommitStage, TakenBack
 from controller.publish.delays import REMOTE, Delays
 from controller.publish.images import Images
 from controller.publish.index import IndexStage
-from controller.publish.lane import IN_LANE, MOST_WAITING, PATIENCE, Lane
+from controller.publish.journal import Journal
+from controller.publish.lane import IN_LANE, Lane
 from controller.publish.mainline import Mainline
 from controller.publish.pins import Pins, Unresolved
-from controller.publish.proposals import Landed, Proposals
+from controller.publish.proposals import Proposals
 from controller.publish.remote import PushRefused
 from controller.publish.resolve import Resolver, ResolveStage
+from controller.publish.site_changes import SiteChanges
 from controller.publish.trunk import Halted
 from controller.store import requests, stages
 from controller.store.words import RequestState
 from margrave import durations
-from margrave.digest import File
 from margrave.errors import MargraveError, Unreachable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
-    from datetime import datetime
 
-    from controller.publish.building import Note
-    from controller.publish.mainline import Committed
     from controller.publish.proposals import Files
     from controller.publish.repository import Repository
     from controller.settings import ControllerSettings
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
 LOG = logging.getLogger(__name__)
 # Another controller that dies leaves its work behind, and nobody wakes this one for it.
 SHARED_PAUSE: Final = 5.0
+JOURNAL: Final = "emergency.journal"
 INTERRUPTED: Final = MargraveError("the controller ended while it published this; it goes on")
 AGAIN: Final = 2.0  # seconds until a database that was away is tried again
 
@@ -72,6 +72,16 @@ class Publisher:
         self._resolving = ResolveStage(store, self._resolver, self._delays, self)
         self._commit = CommitStage(store, repository, self._main, self._proposals, clock)
         self._index = IndexStage(store, repository, self._main, clock)
+        self.changes = SiteChanges(
+            store,
+            repository,
+            clock,
+            self._lane,
+            self._main,
+            self._proposals,
+            self._index,
+            Journal(settings.state.dir / JOURNAL),
+        )
         self._working = False  # on threads of its own
         self._woken = threading.Event()
         self._look = threading.Event()  # something may have been pushed
@@ -92,6 +102,7 @@ class Publisher:
             "resolve": self._resolving.length(),
             "commit": len(self._resolving.ready()),
             "index": self._index.length(),
+            "emergency": self.changes.emergency.length(),
         }
 
     def wake(self) -> None:
@@ -112,6 +123,7 @@ class Publisher:
         for thread in threads:
             thread.start()
         self._look.set()
+        self._guarded(self.changes.emergency.begin)
         looked = self._clock()
         while not stop.is_set():
             self._woken.clear()
@@ -119,8 +131,10 @@ class Publisher:
                 self._look.clear()
                 looked = self._clock()
                 self._guarded(self.refresh)
+            self.changes.emergency.retry()
             well = self._guarded(lambda: self.publish_all(stop))
-            self._woken.wait(self._delays.pause(pause if well else min(pause, AGAIN)))
+            longest = min(pause, AGAIN) if not well or self.changes.emergency.length() else pause
+            self._woken.wait(self._delays.pause(longest))
         self._resolving.wake()
         self._index.wake()
         for thread in threads:
@@ -195,26 +209,6 @@ class Publisher:
             self._index.wake()
         self._tidy()
         return True
-
-    def edit(
-        self,
-        site: str,
-        change: Callable[[bytes | None], bytes | None],
-        note: Note,
-        *,
-        remove: bool = False,
-    ) -> Landed:
-        """Change a site's document at the head, at once; the commit is None when nothing changed.
-
-        `remove`: with the document the site itself goes, which a branch has to wait for.
-        """
-        # Whoever asks sits in a thread that others need: with a remote that has just failed to
-        # answer nobody waits behind the one who tries it again.
-        patience = 0.0 if self.problem else PATIENCE
-        with self._lane.taken(patience, MOST_WAITING, problem=self.problem):
-            landed, committed = self._edit(site, change, note, remove=remove)
-        self._read(committed)
-        return landed
 
     def resolved(self) -> None:
         """Let the commit stage look: a request is ready."""
@@ -324,42 +318,6 @@ class Publisher:
         else:  # a defect ends this request alone
             LOG.error("request %s failed", name, exc_info=error)
             self._ended(name, RequestState.FAILED, MargraveError(f"a defect: {error!r}"))
-
-    def _edit(
-        self,
-        site: str,
-        change: Callable[[bytes | None], bytes | None],
-        note: Note,
-        *,
-        remove: bool = False,
-    ) -> tuple[Landed, Committed | None]:
-        """Commit a change of a site's document; the lane is taken."""
-        path = f"sites/{site}.yaml"
-
-        def files(head: str | None) -> tuple[Mapping[str, File | None], Note]:
-            old = self._repository.read(head, path) if head else None
-            new = change(old)
-            if new == old:
-                return {}, note
-            return {path: None if new is None else File(new)}, note
-
-        if self._proposals is None:
-            committed = self._main.commit(files)
-            return Landed(committed.commit), committed
-        head = self._main.look()
-        landed = self._proposals.of_site(site, head, files, remove=remove)
-        return landed or Landed(None), None
-
-    def _read(self, committed: Committed | None) -> None:
-        """Read a commit at once, so that whoever asked for it sees it; it stands in any case."""
-        if committed is None:
-            return
-        self._index.add(committed)
-        try:
-            self._index.work()
-        except MargraveError as error:
-            LOG.warning("%s is read later: %s", committed.head, error)
-        self._tidy()
 
     def _tidy(self) -> None:
         """Pack the repository when that is due; no stage waits for it."""

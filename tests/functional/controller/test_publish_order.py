@@ -146,14 +146,14 @@ def test_a_site_that_is_being_removed_takes_no_create(
 ) -> None:
     """A create and the removal of its site are ordered: one of them is refused, and the site never
     comes back without its token."""
-    edit = works.publisher.edit
+    edit = works.publisher.changes.edit
 
     def meanwhile(*given: Any, **more: Any) -> Any:
         with suppress(MargraveError):
             works.create("harbor", version="1.0.0")
         return edit(*given, **more)
 
-    monkeypatch.setattr(works.publisher, "edit", meanwhile)
+    monkeypatch.setattr(works.publisher.changes, "edit", meanwhile)
     with suppress(MargraveError):
         works.sites.remove("harbor", ADA)
     monkeypatch.undo()
@@ -175,7 +175,7 @@ def test_a_removal_that_fails_opens_the_site_again(
     def away(*_: Any, **__: Any) -> Any:
         raise MargraveError("Git is away")
 
-    monkeypatch.setattr(works.publisher, "edit", away)
+    monkeypatch.setattr(works.publisher.changes, "edit", away)
     with pytest.raises(MargraveError, match="away"):
         works.sites.remove("harbor", ADA)
     monkeypatch.undo()
