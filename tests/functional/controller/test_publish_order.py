@@ -1,4 +1,4 @@
-"""Order of publishing: per deployment as admitted, and per site against its removal."""
+"""Stages of publishing: their order, and what stops none of them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from controller import measures
 from controller.publish.delays import Delays
-from controller.store import documents
+from controller.publish.reader import Reader
+from controller.store import documents, requests
 from margrave.documents.deployment import read_deployment
 from margrave.errors import MargraveError
 from tests.support.registry import FakeRegistry
@@ -108,8 +110,6 @@ def test_a_cancelled_request_leaves_no_delay_behind(
     answer = works.create("harbor")
     works.publisher.publish_all()
     with works.store.write() as session:
-        from controller.store import requests
-
         assert requests.cancel(session, answer["id"], works.clock())
     works.clock.forward(120)
     rounds: list[int] = []
@@ -182,3 +182,52 @@ def test_a_removal_that_fails_opens_the_site_again(
     answer = works.create("harbor", version="1.0.0")
     works.publisher.publish_all()
     assert works.request(answer)["state"] == "published"
+
+
+def test_a_head_that_cannot_be_read_does_not_stop_publishing(
+    works: Works, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever a person pushed that reading fails at, requests are committed and published."""
+
+    def broken(*_: object, **__: object) -> None:
+        raise ValueError("a defect in reading")
+
+    monkeypatch.setattr(Reader, "follow", broken)
+    stop = threading.Event()
+    thread = threading.Thread(target=works.publisher.run, args=(stop,), daemon=True)
+    thread.start()
+    answer = works.create("harbor", version="1.0.0")
+    works.publisher.wake()
+    eventually(lambda: works.request(answer)["state"] == "published", 30)
+    stop.set()
+    works.publisher.wake()
+    thread.join(30)
+    assert works.request(answer)["commit"] == works.repository.head()
+
+
+def test_stages_are_measured(works: Works, registry: FakeRegistry) -> None:
+    """Each stage tells how long work waited and took, and how often it failed."""
+    before = {stage: _seen(stage) for stage in ("resolve", "commit", "index")}
+    failures = dict(_failures())
+    registry.ill = True
+    works.create("harbor", version="1.0.0")
+    works.publisher.publish_all()
+    registry.ill = False
+    works.clock.forward(60)
+    works.publisher.publish_all()
+    assert all(_seen(stage) > count for stage, count in before.items())
+    assert _failures()["resolve"] > failures.get("resolve", 0)
+    assert works.publisher.queue_lengths() == {
+        "resolve": 0,
+        "commit": 0,
+        "index": 0,
+        "emergency": 0,
+    }
+
+
+def _seen(stage: str) -> float:
+    return sum(n for labels, n in measures.STAGE_TIME.counts() if labels["stage"] == stage)
+
+
+def _failures() -> dict[str, float]:
+    return {labels["stage"]: n for labels, n in measures.STAGE_FAILURES.counts()}

