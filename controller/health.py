@@ -56,6 +56,7 @@ def checks(parts: Parts) -> list[Check]:
         Check("git", _told(lambda: _repository(parts)), needed=True),
         Check("remote", parts.publisher.problem, needed=False),
         Check("reading", parts.publisher.unread, needed=False),
+        Check("emergency", _pending(parts), needed=False),
         Check("history", _told(lambda: _history(parts)), needed=False),
         Check("sources", _told(lambda: _sources(parts)), needed=False),
         Check("disk", _disk(free, parts), needed=free < FULL),
@@ -100,6 +101,14 @@ def _repository(parts: Parts) -> str:
     except MargraveError as error:
         return f"the deployments repository cannot be read: {error}"
     return ""
+
+
+def _pending(parts: Parts) -> str:
+    waiting = [
+        f"{one['change']} waits: {one['problem']}" for one in parts.publisher.changes.pending()
+    ]
+    more = f"; and {len(waiting) - MOST_NAMED} more" if len(waiting) > MOST_NAMED else ""
+    return "; ".join(waiting[:MOST_NAMED]) + more
 
 
 def _history(parts: Parts) -> str:

@@ -69,6 +69,19 @@ class Times:
                     sorted(self._found.items())]  # fmt: skip
 
 
+@contextmanager
+def stage(name: str) -> Iterator[None]:
+    """Measure work in a stage of publishing; an exception counts as a failure."""
+    begun = time.perf_counter()
+    try:
+        yield
+    except Exception:
+        STAGE_FAILURES.add(name)
+        raise
+    finally:
+        STAGE_TIME.add((name,), time.perf_counter() - begun)
+
+
 class Counts:
     """How often something happened, by its labels."""
 
@@ -108,3 +121,7 @@ OPERATIONS: Final = Times(("type",), LONG)  # calls on nodes, as their runners t
 QUEUE: Final = Times((), LONG)  # from when a request was accepted until it was taken out
 LAG: Final = Times((), LONG)  # from when something happened at a site until it was stored here
 WEBHOOKS: Final = Counts(("provider", "result"))
+# Stages of publishing: how long work waits for each, takes in it, and how often it fails there.
+STAGE_WAIT: Final = Times(("stage",), LONG)
+STAGE_TIME: Final = Times(("stage",))
+STAGE_FAILURES: Final = Counts(("stage",))

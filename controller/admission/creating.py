@@ -11,7 +11,7 @@ from controller.admission.planning import Step
 from controller.admission.workshop import Workshop
 from controller.publish.changes import Change
 from controller.publish.said import deployment_values
-from controller.store import world
+from controller.store import removals, world
 from controller.store.documents import Accepted
 from margrave import parameters
 from margrave.errors import Conflict, DocumentError, Refused
@@ -48,7 +48,9 @@ def decide(
 ) -> Created:
     """What would be made; DocumentError for what is unknown or wrong, Conflict for the name."""
     targets, findings = resolving.targets_of(session, read.targets, who)
-    standing = world.at_sites(session, [target.site.name for target in targets])
+    names = [target.site.name for target in targets]
+    _sites_stay(session, names, moment)
+    standing = world.at_sites(session, names)
     name = read.name or read.app
     _name_is_free(name, standing)
     findings += _name_findings(name, named=read.name is not None)
@@ -149,6 +151,14 @@ def _description(read: Create, version: str, materials: Materials) -> Applicatio
     material = materials(read.app, version)
     assert material is not None
     return material.description
+
+
+def _sites_stay(session: Session, names: Sequence[str], moment: Moment) -> None:
+    """Refuse a site that is being removed: one of the two comes first, and it was the removal."""
+    leaving = sorted(removals.under_way(session, moment.now) & set(names))
+    if leaving:
+        words = f"site {', '.join(leaving)} is being removed"
+        raise Conflict(words, "choose another site, or add it again afterwards")
 
 
 def _name_is_free(name: str, standing: Sequence[Standing]) -> None:

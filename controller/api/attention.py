@@ -86,6 +86,11 @@ def _unpublished(call: Call, session: Session) -> Need:
     elif problem:
         cure = "see that the forge answers; what is asked for waits until then"
         shown = [_shown("repository", "main", f"cannot be reached: {problem}", cure)]
+    for one in call.parts.publisher.changes.pending():
+        if call.who.sees(one["site"]):
+            cure = "mend the cause; it is made by itself then"
+            words = f"{one['change']} waits: {one['problem']}"
+            shown.append(_shown("site", one["site"], words, cure, one["since"]))
     return Need("unpublished", len(shown), shown)
 
 

@@ -95,6 +95,11 @@ def _process(parts: Parts, *, halted: bool) -> Iterator[Found]:
     yield "operation_duration_seconds", measures.OPERATIONS
     yield "queue_wait_seconds", measures.QUEUE
     yield "callback_lag_seconds", measures.LAG
+    lengths = parts.publisher.queue_lengths()
+    yield "publish_stage_queue_length", [({"stage": name}, n) for name, n in lengths.items()]
+    yield "publish_stage_wait_seconds", measures.STAGE_WAIT
+    yield "publish_stage_duration_seconds", measures.STAGE_TIME
+    yield "publish_stage_failures_total", measures.STAGE_FAILURES
 
 
 def _fleet(session: Session, moment: Moment) -> Iterator[Found]:

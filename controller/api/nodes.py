@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from controller.access.identity import Role
 from controller.api import choices, paging, sites
+from controller.api.call import Call, Reply, deed_of
 from controller.api.problems import Problem, invalid, not_found
 from controller.api.routes import Route
 from controller.store import fleet, placements
 from controller.store.freshness import NodeStatus
 from controller.store.words import CommandKind
 from margrave.findings import Finding
-
-if TYPE_CHECKING:
-    from controller.api.call import Call
 
 
 def listed(call: Call, site: str | None = None) -> dict[str, Any]:
@@ -74,12 +72,12 @@ def removed(call: Call, site: str, node: str) -> dict[str, Any]:
     return answer
 
 
-def drained(call: Call, site: str, node: str) -> dict[str, Any]:
+def drained(call: Call, site: str, node: str) -> dict[str, Any] | Reply:
     """POST /sites/{site}/nodes/{node}/drain."""
     return _drain(call, site, node, on=True)
 
 
-def undrained(call: Call, site: str, node: str) -> dict[str, Any]:
+def undrained(call: Call, site: str, node: str) -> dict[str, Any] | Reply:
     """POST /sites/{site}/nodes/{node}/undrain."""
     return _drain(call, site, node, on=False)
 
@@ -90,13 +88,12 @@ def reloaded(call: Call, site: str, node: str) -> dict[str, Any]:
     return sites.give(call, site, CommandKind.RELOAD, {"node": node})
 
 
-def _drain(call: Call, site: str, node: str, *, on: bool) -> dict[str, Any]:
+def _drain(call: Call, site: str, node: str, *, on: bool) -> dict[str, Any] | Reply:
     shown(call, site, node)
-    landed = call.parts.sites.drain_node(site, node, on, call.who, call.trace)
-    with call.parts.store.write() as session:
-        action = "node.drain" if on else "node.undrain"
-        call.write_down(session, action, f"{site}/{node}", sites.stands(landed))
-    return {**shown(call, site, node), **sites.stands(landed)}
+    deed = deed_of(call.who, "node.drain" if on else "node.undrain", f"{site}/{node}", "done")
+    landed = call.parts.sites.drain_node(site, node, on, call.who, call.trace, deed)
+    answer = {**shown(call, site, node), **sites.stands(landed)}
+    return Reply(answer, 202) if landed.pending else answer
 
 
 _NODE: Final = "/sites/<site>/nodes/<node>"

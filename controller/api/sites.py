@@ -11,7 +11,7 @@ from controller.access import passwords
 from controller.access.identity import Role
 from controller.api import bodies, choices, paging
 from controller.api.accepting import Accept, commit_to_accept
-from controller.api.call import Call, Reply
+from controller.api.call import Call, Reply, deed_of
 from controller.api.problems import Problem, invalid, not_found
 from controller.api.routes import Object, Route
 from controller.api.tokens import expiry
@@ -85,7 +85,8 @@ def find(call: Call, session: Session, site: str) -> dict[str, Any]:
     if found is None:
         known = world.site_names(session)
         raise not_found("site", site, [one for one in known if call.who.sees(one)])
-    return found
+    waiting = [one for one in call.parts.publisher.changes.pending() if one["site"] == site]
+    return {**found, "pending": waiting}
 
 
 def created(call: Call, body: dict[str, Any]) -> dict[str, Any] | Reply:
@@ -152,32 +153,34 @@ def token_revoked(call: Call, site: str, token: str) -> Reply:
     return Reply(None)
 
 
-def paused(call: Call, site: str, body: Pause) -> dict[str, Any]:
+def paused(call: Call, site: str, body: Pause) -> dict[str, Any] | Reply:
     """POST /sites/{site}/pause."""
     _must_be(call, site)
     until = stamp(body.until)
-    landed = call.parts.sites.pause(site, body.reason, until, call.who, call.trace)
-    return _done(call, "site.pause", site, landed, {"reason": body.reason})
+    deed = deed_of(call.who, "site.pause", site, "done", {"reason": body.reason})
+    landed = call.parts.sites.pause(site, body.reason, until, call.who, call.trace, deed)
+    return _hastened(call, site, landed)
 
 
-def resumed(call: Call, site: str) -> dict[str, Any]:
+def resumed(call: Call, site: str) -> dict[str, Any] | Reply:
     """POST /sites/{site}/resume."""
     _must_be(call, site)
-    return _done(call, "site.resume", site, call.parts.sites.resume(site, call.who, call.trace))
+    deed = deed_of(call.who, "site.resume", site, "done")
+    return _hastened(call, site, call.parts.sites.resume(site, call.who, call.trace, deed))
 
 
-def drained(call: Call, site: str) -> dict[str, Any]:
+def drained(call: Call, site: str) -> dict[str, Any] | Reply:
     """POST /sites/{site}/drain."""
     _must_be(call, site)
-    landed = call.parts.sites.drain(site, True, call.who, call.trace)
-    return _done(call, "site.drain", site, landed)
+    deed = deed_of(call.who, "site.drain", site, "done")
+    return _hastened(call, site, call.parts.sites.drain(site, True, call.who, call.trace, deed))
 
 
-def undrained(call: Call, site: str) -> dict[str, Any]:
+def undrained(call: Call, site: str) -> dict[str, Any] | Reply:
     """POST /sites/{site}/undrain."""
     _must_be(call, site)
-    landed = call.parts.sites.drain(site, False, call.who, call.trace)
-    return _done(call, "site.undrain", site, landed)
+    deed = deed_of(call.who, "site.undrain", site, "done")
+    return _hastened(call, site, call.parts.sites.drain(site, False, call.who, call.trace, deed))
 
 
 def reloaded(call: Call, site: str) -> dict[str, Any]:
@@ -232,10 +235,19 @@ def _done(
         return {**find(call, session, site), **stands(landed)}
 
 
+def _hastened(call: Call, site: str, landed: Landed) -> dict[str, Any] | Reply:
+    """The site after an emergency change; 202 while that waits, with what it waits for."""
+    with call.parts.store.session() as session:
+        answer = {**find(call, session, site), **stands(landed)}
+    return Reply(answer, 202) if landed.pending else answer
+
+
 def stands(landed: Landed) -> dict[str, Any]:
-    """Where a change stands: its commit, and the branch while people have yet to merge it."""
+    """Where a change stands: its commit, the branch while people have yet to merge it, and why it
+    is still pending."""
     branch = {"branch": landed.branch} if landed.branch else {}
-    return {"commit": landed.commit, **branch}
+    waits = {"waits": landed.pending} if landed.pending else {}
+    return {"commit": landed.commit, **branch, **waits}
 
 
 ROUTES: Final = (

@@ -23,6 +23,8 @@ SECONDS: Final = 120
 EXECUTABLE: Final = "100755"
 FILES: Final = ("100644", EXECUTABLE)  # modes of what is no link and no submodule
 _BLOB: Final = re.compile(rb"blob [0-9]+")
+# The system's words for a full disk or quota, and those of fast-import.
+_FULL: Final = (os.strerror(errno.ENOSPC), os.strerror(errno.EDQUOT), "Out of diskspace")
 # Configuration by environment stands above every file, and no argument list shows it.
 _FIXED: Final = {
     "safe.directory": "*",  # the folder is the controller's, whoever owns what is mounted there
@@ -73,7 +75,7 @@ class Running:
             raise GitFailed(self._verb, f"no answer within {seconds:.0f} s") from error
         if self._process.returncode != 0:
             words = said.decode("utf-8", "replace")
-            kind = NoSpace if os.strerror(errno.ENOSPC) in words else GitFailed
+            kind = NoSpace if any(full in words for full in _FULL) else GitFailed
             raise kind(self._verb, words)
         return output
 

@@ -70,6 +70,16 @@ def parse(text: str) -> Reference:
     return Reference(first, below, tag or "latest", digest)
 
 
+def is_pinned(text: str) -> bool:
+    """Return whether no registry is needed: it has a digest, or holds a variable."""
+    return "$" in text or parse(text).pinned
+
+
+def host_of(text: str) -> str:
+    """Return the registry of an image reference."""
+    return parse(text).host
+
+
 class Images:
     """Asks registries which digest a tag stands for."""
 
@@ -78,12 +88,9 @@ class Images:
 
     def pinned(self, text: str) -> str:
         """The reference with its digest; the text itself when it has one or holds a variable."""
-        if "$" in text:
+        if is_pinned(text):
             return text
-        reference = parse(text)
-        if reference.pinned:
-            return text
-        return f"{text}@{self._digest(reference, text)}"
+        return f"{text}@{self._digest(parse(text), text)}"
 
     def layers(self, text: str, architecture: str) -> dict[str, int]:
         """Bytes of each layer, by digest, of the image for that architecture of Linux."""

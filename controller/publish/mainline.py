@@ -1,8 +1,10 @@
-"""Main as publishing sees it: where it stands, what was read of it, and commits on top of it."""
+"""The branch main for publishing: its head, commits on top of it, and reading it."""
 
 from __future__ import annotations
 
 import logging
+import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from controller.publish.building import begun
@@ -11,7 +13,7 @@ from controller.publish.trunk import Trunk
 from margrave.errors import MargraveError, Unreachable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from datetime import datetime
     from pathlib import Path
 
@@ -19,18 +21,30 @@ if TYPE_CHECKING:
     from controller.publish.repository import Repository
     from controller.publish.said import Values
     from controller.store import Store
+    from margrave.digest import File
 
 LOG = logging.getLogger(__name__)
 
 T = TypeVar("T")
-# Each lost push means that somebody else's came through; a hundred in a row is no accident, and
+# Each lost push means that another one came through; a hundred in a row is no accident, and
 # gives the others a turn.
 MOST_LOST: Final = 100
+SLOW: Final = 5.0  # seconds without an answer that are told as a problem
 TIDY_EVERY: Final = 200  # commits
 
 
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """A head of main that holds a change, with what is known of it without reading it."""
+
+    head: str | None
+    commit: str | None = None  # None when the change changed nothing
+    fresh: Fresh | None = None
+    values: Values | None = None
+
+
 class Mainline:
-    """Looks, follows, commits; whoever asks sees to it that nobody else does so meanwhile."""
+    """Fetches, commits and reads; the caller sees to it that each happens once at a time."""
 
     def __init__(
         self,
@@ -44,28 +58,43 @@ class Mainline:
         self._reader = Reader(store, repository, clock)
         self._trunk = Trunk(store, repository, clock)
         self._commits = 0
-        self.problem = ""  # why Git could not be reached the last time; empty when it could
+        self._failure = ""
+        self._asked: float | None = None  # since when the remote has not answered
         self.unread = ""  # why what stands there could not be read, or packed; empty when it could
 
+    @property
+    def problem(self) -> str:
+        """Why Git could not be reached the last time, or does not answer now; else empty."""
+        asked = self._asked
+        lasts = 0.0 if asked is None else time.monotonic() - asked
+        if lasts < SLOW:
+            return self._failure
+        return f"the remote has not answered for {lasts:.0f} s"
+
     def look(self) -> str | None:
-        """The head to build on."""
+        """Return the head to build on."""
         return self.reached(self._trunk.look)
 
     def reached(self, ask: Callable[[], T]) -> T:
-        """What the remote answers; `problem` says why it did not."""
+        """Return what the remote answers; `problem` says why it did not."""
+        self._asked = time.monotonic()
         try:
             found = ask()
         except Unreachable as error:
-            self.problem = str(error)
+            self._failure = str(error)
             raise
-        self.problem = ""
+        finally:
+            self._asked = None
+        self._failure = ""
         return found
 
     def follow(
         self, head: str | None, fresh: Fresh | None = None, values: Values | None = None
     ) -> None:
-        """Stand by a head that was found, and read it; `unread` says why that did not go."""
+        """Adopt a head that was found, and read it; `unread` says why that failed."""
         try:
+            if self._trunk.overtaken(head, fresh.parent if fresh else None):
+                return
             if head is not None:
                 self._repository.adopt(head)
             self._reader.follow(head, fresh, values)
@@ -75,39 +104,40 @@ class Mainline:
             raise
         self.unread = ""
 
-    def commit(self, files: Files) -> str | None:
-        """Apply to the head as it is, again after each lost push; None when nothing changes."""
+    def commit(self, files: Files) -> Committed:
+        """Apply a change to the head as it is, again after each lost push."""
         for _ in range(MOST_LOST):
             head = self.look()
             changes, note = files(head)
             if not changes:
-                self.settle(head)
-                return None
+                return Committed(head)
             with begun(self._repository.git, head, changes, note, self._key) as finish:
-                values = self._reader.ahead(head, changes)  # Git needs as long for its part
+                values = self._ahead(head, changes)  # Git needs as long for its part
                 new = finish()
             if self.reached(lambda: self._repository.advance(head, new)):  # noqa: B023 - at once
-                self.settle(new, Fresh.made(head, new, changes, note), values)
-                self._tidy()
-                return new
+                self._commits += 1
+                return Committed(new, new, Fresh.made(head, new, changes, note), values)
         raise Unreachable("others push to the branch without a pause", "it is tried again")
 
-    def settle(
-        self, head: str | None, fresh: Fresh | None = None, values: Values | None = None
-    ) -> None:
-        """Follow a head that holds what was asked for: that stays so when it cannot be read now.
-        The next look reads it, and `unread` is told until then."""
-        try:
-            self.follow(head, fresh, values)
-        except Exception:
-            LOG.exception("%s stands in Git, and is read with the next look", head)
+    @property
+    def untidy(self) -> bool:
+        """Whether so many commits were made that packing is due; reading it begins anew."""
+        due = self._commits >= TIDY_EVERY
+        self._commits = 0 if due else self._commits
+        return due
 
-    def _tidy(self) -> None:
-        self._commits += 1
-        if self._commits % TIDY_EVERY:
-            return
+    def tidy(self) -> None:
+        """Pack the repository."""
         try:
             self._repository.tidy()
         except MargraveError as error:  # only room is lost, until the next time
             LOG.warning("the repository is not packed: %s", error)
             self.unread = f"the repository is not packed: {error}"
+
+    def _ahead(self, head: str | None, changes: Mapping[str, File | None]) -> Values | None:
+        """Read the documents of a commit while it is made; None when that fails."""
+        try:
+            return self._reader.ahead(head, changes)
+        except Exception:  # what cannot be read ends no commit: the index stage reports it
+            LOG.exception("what is being committed cannot be read ahead")
+            return None

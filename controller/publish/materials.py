@@ -17,7 +17,7 @@ from margrave.documents.description import read_description
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from controller.publish.images import Images
+    from controller.publish.pins import Pinning
     from controller.store import Store
 
 COMPOSE = "compose.yaml"
@@ -26,7 +26,7 @@ COMPOSE = "compose.yaml"
 class Materials:
     """Looks versions up for one request; what it resolved is the same for all its documents."""
 
-    def __init__(self, store: Store, images: Images | None) -> None:
+    def __init__(self, store: Store, images: Pinning | None) -> None:
         self._store = store
         self._images = images
         self._found: dict[tuple[str, str], Material | None] = {}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from controller.publish.building import build
+from controller.publish.pins import Unresolved
 from controller.publish.remote import PROPOSALS
 from controller.publish.repository import ROOTS
 from controller.store import documents, facts, proposals, requests
@@ -42,6 +43,7 @@ class Landed:
     commit: str | None
     branch: str | None = None
     base: str | None = None
+    pending: str = ""  # why it is not there yet, of a change that is kept until then
 
 
 class Proposals:
@@ -118,8 +120,9 @@ class Proposals:
         """Main has moved below the change: it is applied again to what stands there now."""
         try:
             landed = self._push(one.name, head, head, files, one.commit)
-        except Unreachable:
-            raise
+        except (Unreachable, Unresolved) as error:  # the others are not to wait for it
+            LOG.warning("request %s is brought up to date later: %s", one.id, error)
+            return
         except MargraveError as error:
             self._end(one, RequestState.FAILED, error=error)
             return

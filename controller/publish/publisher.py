@@ -1,53 +1,54 @@
-"""The publisher: it works the queue off, one commit a request, and follows Git's head."""
+"""The publisher: requests go through stages, and only the Git stage is exclusive.
+
+resolve (images to digests) -> commit (documents, commit, push) -> index (rows, published).
+"""
 
 from __future__ import annotations
 
 import logging
 import threading
-from contextlib import contextmanager
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from controller import measures
 from controller.logs import working_for
 from controller.publish.changes import Moved
-from controller.publish.delays import Delays
+from controller.publish.commit import STAGE, CommitStage, TakenBack
+from controller.publish.delays import REMOTE, Delays
 from controller.publish.images import Images
+from controller.publish.index import IndexStage
+from controller.publish.journal import Journal
+from controller.publish.lane import IN_LANE, Lane
 from controller.publish.mainline import Mainline
-from controller.publish.materials import Materials
-from controller.publish.proposals import Landed, Proposals
+from controller.publish.pins import Pins, Unresolved
+from controller.publish.proposals import Proposals
+from controller.publish.remote import PushRefused
+from controller.publish.resolve import Resolver, ResolveStage
+from controller.publish.site_changes import SiteChanges
 from controller.publish.trunk import Halted
-from controller.publish.turn import Turn
-from controller.publish.work import Work
-from controller.store import requests
+from controller.store import requests, stages
 from controller.store.words import RequestState
 from margrave import durations
-from margrave.digest import File
 from margrave.errors import MargraveError, Unreachable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from datetime import datetime
+    from collections.abc import Callable, Collection, Mapping
 
-    from controller.publish.building import Note
     from controller.publish.proposals import Files
     from controller.publish.repository import Repository
     from controller.settings import ControllerSettings
     from controller.store import Store
 
 LOG = logging.getLogger(__name__)
-# Another controller that dies leaves its work behind, and nobody wakes us for it.
+# Another controller that dies leaves its work behind, and nobody wakes this one for it.
 SHARED_PAUSE: Final = 5.0
-PATIENCE: Final = 10.0  # seconds that a change which is made at once waits for its turn
-MOST_WAITING: Final = 12  # of them: beyond the streams a server has a few threads more
+JOURNAL: Final = "emergency.journal"
 INTERRUPTED: Final = MargraveError("the controller ended while it published this; it goes on")
-
-
-class TakenBack(MargraveError):
-    """Somebody cancelled the request while its commit was being made."""
+AGAIN: Final = 2.0  # seconds until a database that was away is tried again
 
 
 class Publisher:
-    """The only one that moves the branch, over all controllers; one thing at a time."""
+    """The only part that moves the branch, over all controllers."""
 
     def __init__(
         self,
@@ -60,16 +61,30 @@ class Publisher:
         self._settings = settings
         self._clock = clock
         self._repository = repository
-        self._images = Images(settings.registries)
         key = settings.git.signing_key
         self._main = Mainline(store, repository, clock, key)
         self._proposals: Proposals | None = None
         if settings.git.mode == "branch":
             self._proposals = Proposals(store, repository, clock, key)
-        self._turn = Turn()
-        self._inside = False
-        self._woken = threading.Event()
+        self._lane = Lane(store)
         self._delays = Delays(clock)
+        self._resolver = Resolver(store, repository, Images(settings.registries))
+        self._resolving = ResolveStage(store, self._resolver, self._delays, self)
+        self._commit = CommitStage(store, repository, self._main, self._proposals, clock)
+        self._index = IndexStage(store, repository, self._main, clock)
+        self.changes = SiteChanges(
+            store,
+            repository,
+            clock,
+            self._lane,
+            self._main,
+            self._proposals,
+            self._index,
+            Journal(settings.state.dir / JOURNAL),
+        )
+        self._working = False  # on threads of its own
+        self._woken = threading.Event()
+        self._look = threading.Event()  # something may have been pushed
 
     @property
     def problem(self) -> str:
@@ -81,43 +96,90 @@ class Publisher:
         """Why what stands in Git could not be read the last time; empty when it could."""
         return self._main.unread
 
+    def queue_lengths(self) -> dict[str, int]:
+        """Return how much waits for each stage."""
+        return {
+            "resolve": self._resolving.length(),
+            "commit": len(self._resolving.ready()),
+            "index": self._index.length(),
+            "emergency": self.changes.emergency.length(),
+        }
+
     def wake(self) -> None:
         """Something was queued or pushed: look now."""
+        self._look.set()
         self._woken.set()
+        self._resolving.wake()
 
     def run(self, stop: threading.Event) -> None:
         """Work until told to stop; `wake` after setting the event ends the wait."""
         poll = durations.seconds(self._settings.git.poll_interval)
-        woken, looked = True, self._clock()
+        pause = min(poll, SHARED_PAUSE) if self._store.shared else poll
+        self._working = True
+        threads = [
+            threading.Thread(target=work, args=(stop, pause), name=name, daemon=True)
+            for name, work in (("resolve", self._resolving.run), ("index", self._index.run))
+        ]
+        for thread in threads:
+            thread.start()
+        self._look.set()
+        self._guarded(self.changes.emergency.begin)
+        looked = self._clock()
         while not stop.is_set():
             self._woken.clear()
-            if woken or (self._clock() - looked).total_seconds() >= poll:
+            if self._look.is_set() or (self._clock() - looked).total_seconds() >= poll:
+                self._look.clear()
                 looked = self._clock()
-                _attempt("reading Git", self.refresh)
-            # What cannot be read must not stop what can be published.
-            _attempt("publishing", lambda: self.publish_all(stop))
-            woken = self._woken.wait(self._pause(poll))
+                self._guarded(self.refresh)
+            self.changes.emergency.retry()
+            well = self._guarded(lambda: self.publish_all(stop))
+            longest = min(pause, AGAIN) if not well or self.changes.emergency.length() else pause
+            self._woken.wait(self._delays.pause(longest))
+        self._resolving.wake()
+        self._index.wake()
+        for thread in threads:
+            thread.join()
+        self._working = False
+
+    def _guarded(self, step: Callable[[], object]) -> bool:
+        """Do a step; its failure stops neither the other ones nor the thread."""
+        try:
+            step()
+        except MargraveError as error:
+            LOG.warning("publishing pauses: %s", error)
+        except Exception:  # a defect must not end the thread that all work goes through
+            LOG.exception("publishing pauses")
+        else:
+            return True
+        return False
 
     def recover(self) -> None:
-        """What a process was publishing when it ended is in Git, or goes back to the queue.
+        """Requeue what a process was publishing when it ended, unless it stands in Git.
 
         Nobody else publishes meanwhile, so whatever is being published now was left behind.
         """
-        with self._one_at_a_time():
+        with self._lane.taken():
+            self._commit.note_landed()
             with self._store.session() as session:
-                interrupted = requests.interrupted(session)
+                interrupted = stages.interrupted(session)
             for request in interrupted:
                 self._ended(request, RequestState.QUEUED, INTERRUPTED)
 
     def refresh(self) -> str | None:
         """Make Git's head known here; the commit, or None before the first."""
-        with self._one_at_a_time():
-            there = self._main.reached(self._repository.proposals) if self._proposals else {}
-            head = self._main.look()
-            self._main.follow(head)
-            if self._proposals:
-                self._proposals.settle(head, there, self._files)
-            return head
+        try:
+            with self._lane.taken():
+                there = self._main.reached(self._repository.proposals) if self._proposals else {}
+                head = self._main.look()
+        except Unreachable:
+            self._delays.later(REMOTE)
+            raise
+        self._delays.forget(REMOTE)
+        self._index.follow(head)
+        self._index.wake()
+        if self._proposals:
+            self._settle(self._proposals, head, there)
+        return head
 
     def publish_all(self, stop: threading.Event | None = None) -> None:
         """Work the queue off, as far as remotes and registries answer, or until told to stop."""
@@ -125,166 +187,153 @@ class Publisher:
             pass
 
     def publish_next(self) -> bool:
-        """Publish the request whose turn it is; False when none is due."""
-        with self._one_at_a_time():
+        """Publish the request whose turn it is; False when none is due.
+
+        Without threads for the other stages it goes through all of them here.
+        """
+        with self._lane.taken():
             self.recover()
-            with self._store.write() as session:
-                request = requests.next_queued(session, self._delays.not_due())
-                if request is None:
-                    return False
-                now = self._clock()
-                requests.move(session, request["id"], RequestState.PUBLISHING, now)
-            if not request["tried"]:
-                measures.QUEUE.add((), max(0.0, (now - request["created_at"]).total_seconds()))
-            with working_for(request["trace"]):
-                self._settle(request)
-            return True
+            ready = self._resolving.ready() if self._working else None
+            request = self._taken(ready)
+            if request is None:
+                return False
+            if ready is not None:
+                pins = ready[request["id"]]
+                self._commit_one(request, pins)
+                if pins.missing:
+                    self._again(request["id"], pins)
+        if ready is None:
+            self._resolve_and_commit(request)
+            self._index.work()
+        else:
+            self._index.wake()
+        self._tidy()
+        return True
 
-    def edit(
-        self,
-        site: str,
-        change: Callable[[bytes | None], bytes | None],
-        note: Note,
-        *,
-        remove: bool = False,
-    ) -> Landed:
-        """Change a site's document at the head, at once; the commit is None when nothing changed.
+    def resolved(self) -> None:
+        """Let the commit stage look: a request is ready."""
+        self._woken.set()
 
-        `remove`: with the document the site itself goes, which a branch has to wait for.
-        """
-        path = f"sites/{site}.yaml"
+    def unresolved(self, request: str, error: Exception) -> None:
+        """Note why a request could not be resolved, and when it is tried again."""
+        if isinstance(error, Unreachable):
+            self._delays.later(request)
+            self._guarded(lambda: self._hold(request, error))
+        else:
+            self._guarded(lambda: self._failed(request, error))
 
-        def files(head: str | None) -> tuple[Mapping[str, File | None], Note]:
-            old = self._repository.read(head, path) if head else None
-            new = change(old)
-            if new == old:
-                return {}, note
-            return {path: None if new is None else File(new)}, note
+    def _hold(self, request: str, error: MargraveError) -> None:
+        """Show on a request what it waits for."""
+        LOG.warning("request %s waits: %s", request, error)
+        with self._store.write() as session:
+            stages.hold(session, request, _told(error), self._clock())
 
-        # Whoever asks sits in a thread that others need: with a remote that has just failed to
-        # answer nobody waits behind the one who tries it again.
-        with self._one_at_a_time(0.0 if self.problem else PATIENCE):
-            if self._proposals is None:
-                return Landed(self._main.commit(files))
-            head = self._main.look()
-            return self._proposals.of_site(site, head, files, remove=remove) or Landed(None)
+    def _settle(self, proposals: Proposals, head: str | None, there: Mapping[str, str]) -> None:
+        """Bring what waits on branches in line with main; registries are asked in between."""
+        pins: dict[str, Pins] = {}
 
-    @contextmanager
-    def _one_at_a_time(self, patience: float | None = None) -> Iterator[None]:
-        """Nobody else publishes or follows the branch, in this process or in another one.
+        def files(request: Mapping[str, Any]) -> Files:
+            own = pins.setdefault(request["id"], Pins())
+            return self._commit.files(request, own)
 
-        Unreachable for who has less patience (seconds) than the others take.
-        """
-        if not self._turn.take(patience, None if patience is None else MOST_WAITING):
-            words = f"Git is at work: {self.problem}" if self.problem else "Git is at work"
-            raise Unreachable(f"{words}; the change was not made", "try again in a while")
-        try:
-            if self._inside:
-                yield
-                return
-            with self._store.alone("publish", patience):
-                self._inside = True
-                try:
-                    yield
-                finally:
-                    self._inside = False
-        finally:
-            self._turn.give()
+        with self._lane.taken():
+            proposals.settle(head, there, files)
+        missing = [own for own in pins.values() if own.missing]
+        for own in missing:
+            self._guarded(lambda own=own: self._resolver.fill(own))  # type: ignore[misc]
+        if missing:
+            with self._lane.taken():
+                proposals.settle(head, there, files)
 
-    def _settle(self, request: Mapping[str, Any]) -> None:
-        """Publish a request and write what became of it."""
+    def _taken(self, ready: Collection[str] | None) -> dict[str, Any] | None:
+        """Take the next request out of the queue, one that is ready if that is given."""
+        not_due = self._delays.not_due()
+        if REMOTE in not_due:
+            return None
+        with self._store.write(IN_LANE) as session:
+            request = stages.next_queued(session, not_due, ready)
+            if request is None:
+                return None
+            now = self._clock()
+            requests.move(session, request["id"], RequestState.PUBLISHING, now)
+        if not request["tried"]:
+            waited = max(0.0, (now - request["created_at"]).total_seconds())
+            measures.QUEUE.add((), waited)
+            measures.STAGE_WAIT.add((STAGE,), waited)
+        return request
+
+    def _resolve_and_commit(self, request: Mapping[str, Any]) -> None:
+        """Take a request through the first two stages, without the threads of the first."""
         name = request["id"]
         try:
-            landed = self._publish(request)
-        except TakenBack:
-            LOG.info("request %s was taken back", name)
-        except (Unreachable, Halted) as error:
+            pins = self._resolver.needs(request)
+            while True:
+                self._resolver.fill(pins)
+                with self._lane.taken():
+                    self._commit_one(request, pins)
+                if not pins.missing:
+                    return
+        except Exception as error:  # noqa: BLE001 - of this request alone
+            self._failed(name, error)
+
+    def _commit_one(self, request: Mapping[str, Any], pins: Pins) -> None:
+        """Commit a request, and write what became of it; `pins.missing` holds what it lacks."""
+        name = request["id"]
+        with working_for(request["trace"]):
+            try:
+                with measures.stage(STAGE):
+                    committed = self._commit.publish(request, pins)
+            except TakenBack:
+                LOG.info("request %s was taken back", name)
+            except Unresolved:
+                LOG.info("request %s needs more images", name)
+            except Exception as error:  # noqa: BLE001 - of this request alone
+                self._failed(name, error)
+            else:
+                self._delays.forget(name)
+                self._delays.forget(REMOTE)
+                if committed is not None:
+                    self._index.add(committed)
+
+    def _again(self, name: str, pins: Pins) -> None:
+        """Let a request that needs more images go back to the first stage."""
+        with self._store.write(IN_LANE) as session:
+            requests.move(session, name, RequestState.QUEUED, self._clock())
+        self._resolving.again(name, pins)
+
+    def _failed(self, name: str, error: Exception) -> None:
+        """Write why a request did not come through, and whether it is tried again."""
+        if isinstance(error, Unreachable | Halted):
             self._delays.later(name)
+            if self.problem and not isinstance(error, PushRefused):
+                self._delays.later(REMOTE)
             self._ended(name, RequestState.QUEUED, error)
             LOG.warning("request %s waits: %s", name, error)
-        except Moved as error:
+        elif isinstance(error, Moved):
             self._ended(name, RequestState.REFUSED, error)
             LOG.info("request %s is refused: %s", name, error)
-        except MargraveError as error:
+        elif isinstance(error, MargraveError):
             self._ended(name, RequestState.FAILED, error)
             LOG.warning("request %s failed: %s", name, error)
-        except Exception as error:  # a defect ends this request alone
-            LOG.exception("request %s failed", name)
+        else:  # a defect ends this request alone
+            LOG.error("request %s failed", name, exc_info=error)
             self._ended(name, RequestState.FAILED, MargraveError(f"a defect: {error!r}"))
+
+    def _tidy(self) -> None:
+        """Pack the repository when that is due; no stage waits for it."""
+        if not self._main.untidy:
+            return
+        if self._working:
+            threading.Thread(target=self._main.tidy, name="packing", daemon=True).start()
         else:
-            self._delays.forget(name)
-            if landed.branch and self._proposals:
-                self._proposals.wait(name, landed)
-                return
-            now, commit = self._clock(), landed.commit
-            with self._store.write() as session:
-                requests.move(session, name, RequestState.PUBLISHED, now, commit=commit)
-
-    def _publish(self, request: Mapping[str, Any]) -> Landed:
-        if request["tried"]:
-            done = self._already(request["id"])
-            if done is not None:
-                return Landed(done)
-        files = self._with_last_call(request["id"], self._files(request))
-        if self._proposals is None:
-            return Landed(self._main.commit(files) or self._repository.head())
-        head = self._main.look()
-        landed = self._proposals.of_request(request["id"], head, files)
-        return landed or Landed(head)
-
-    def _files(self, request: Mapping[str, Any]) -> Files:
-        """What a request makes of a head."""
-        materials = Materials(self._store, self._images)
-
-        def files(head: str | None) -> tuple[Mapping[str, File | None], Note]:
-            work = Work(self._repository, head, request, materials)
-            return work.prepare(), work.note(self._clock())
-
-        return files
-
-    def _with_last_call(self, request: str, files: Files) -> Files:
-        """The same files, made for the push: from the first time on nothing takes it back."""
-        called = False
-
-        def made(head: str | None) -> tuple[Mapping[str, File | None], Note]:
-            nonlocal called
-            found = files(head)
-            if not called:
-                with self._store.write() as session:
-                    called = requests.last_call(session, request)
-                if not called:
-                    raise TakenBack("it was cancelled")
-            return found
-
-        return made
-
-    def _already(self, request: str) -> str | None:
-        """The commit of a request that was tried before: the push may have come through."""
-        head = self._main.look()
-        self._main.settle(head)
-        return self._repository.commit_of_request(request, head) if head else None
+            self._main.tidy()
 
     def _ended(self, request: str, state: RequestState, error: MargraveError) -> None:
-        told = {"class": "", "code": _code(error), "message": error.message, "cure": error.cure}
-        with self._store.write() as session:
-            requests.move(session, request, state, self._clock(), error=told)
-
-    def _pause(self, poll: float) -> float:
-        """Until the poll, or until the first request that waits is due again."""
-        due = self._delays.next_due()
-        longest = min(poll, SHARED_PAUSE) if self._store.shared else poll
-        return max(0.1, longest if due is None else min(longest, due))
+        with self._store.write(IN_LANE) as session:
+            requests.move(session, request, state, self._clock(), error=_told(error))
 
 
-def _attempt(what: str, step: Callable[[], object]) -> None:
-    """Take a step; a defect must not end the thread that all work goes through."""
-    try:
-        step()
-    except MargraveError as error:
-        LOG.warning("%s pauses: %s", what, error)
-    except Exception:
-        LOG.exception("%s pauses", what)
-
-
-def _code(error: MargraveError) -> str:
-    return type(error).__name__.lower()
+def _told(error: MargraveError) -> dict[str, Any]:
+    """Return an error as requests show it."""
+    code = type(error).__name__.lower()
+    return {"class": "", "code": code, "message": error.message, "cure": error.cure}

@@ -26,6 +26,10 @@ _NO_BRANCH: Final = "couldn't find remote ref"
 _LOST: Final = ("non-fast-forward", "fetch first", "stale info", "cannot lock ref", "[rejected]")
 
 
+class PushRefused(Unreachable):
+    """A rule of the remote stands in the way of one push; others may come through."""
+
+
 class Remote:
     """The branch main of a repository elsewhere; `folder` is the copy of it here."""
 
@@ -96,7 +100,7 @@ def _unreachable(error: GitFailed) -> MargraveError:
     if "[remote rejected]" in error.words:
         words = "; ".join(one for one in told if one) or str(error)
         cure = 'let the controller push to it, or write mode = "branch" under [git]'
-        return Unreachable(f"the remote refuses the push: {words}", cure)
+        return PushRefused(f"the remote refuses the push: {words}", cure)
     return Unreachable(str(error), "check git.remote and its credentials")
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from controller.merging import merged
 from controller.publish.building import Note
+from controller.publish.site_edit import SiteEdit, checked, on_text
 from controller.store import documents as rows
-from margrave import commits, yaml_text
-from margrave.documents.site import read_site, render_site
+from controller.store import removals
+from margrave import commits
 from margrave.errors import Conflict, DocumentError, NotFound
 from margrave.findings import Finding, did_you_mean, pointer
 from margrave.names import LABEL_CURE, is_label
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
 
     from controller.access.identity import Identity
     from controller.publish.proposals import Landed
-    from controller.publish.publisher import Publisher
+    from controller.publish.site_changes import SiteChanges
     from controller.store import Store
+    from controller.store.audit import Deed
 
 KEYS: Final = (
     "labels",
@@ -35,13 +37,24 @@ KEYS: Final = (
 )
 
 
+@dataclass(frozen=True)
+class Asked:
+    """Who asks for an emergency change of which site; `deed` is its audit entry."""
+
+    site: str
+    title: str
+    who: Identity
+    trace: str
+    deed: Deed | None
+
+
 class Sites:
     """What operators do with sites; each method returns once it stands in Git: in main, or on the
     branch that is told, where main is protected. `trace` is the id of the request that asks."""
 
-    def __init__(self, store: Store, publisher: Publisher, clock: Callable[[], datetime]) -> None:
+    def __init__(self, store: Store, changes: SiteChanges, clock: Callable[[], datetime]) -> None:
         self._store = store
-        self._publisher = publisher
+        self._changes = changes
         self._clock = clock
 
     def create(self, body: Mapping[str, Any], who: Identity, trace: str = "") -> Landed:
@@ -54,7 +67,7 @@ class Sites:
         if findings:
             raise DocumentError(findings)
         assert isinstance(name, str)
-        _checked(values)
+        checked(values)
         with self._store.session() as session:
             if name in rows.sites(session):
                 raise Conflict(f'there is a site "{name}" already', "choose another name")
@@ -82,57 +95,82 @@ class Sites:
     def remove(self, name: str, who: Identity, trace: str = "") -> Landed:
         """Forget a site, once its document is gone from main; Conflict while it has deployments."""
         self._must_be(name)
-        with self._store.session() as session:
-            left = rows.occupants(session, name)
-        if left:
-            what = "a deployment" if left == 1 else f"{left} deployments"
-            raise Conflict(f'site "{name}" still has {what}', "delete first what stands there")
-        landed = self._edit(name, lambda _: None, who, trace, f"Remove site {name}", remove=True)
-        if landed.branch is None:
+        self._begin_removal(name)
+        gone = False
+        try:
+            title = f"Remove site {name}"
+            landed = self._edit(name, lambda _: None, who, trace, title, remove=True)
+            gone = landed.branch is None
+        finally:
             with self._store.write() as session:
-                rows.remove_site(session, name)
+                if gone:
+                    rows.remove_site(session, name)
+                removals.end(session, name)
         return landed
 
+    def _begin_removal(self, name: str) -> None:
+        """Keep new deployments away from here on; Conflict while there are any."""
+        with self._store.write() as session:
+            if name in removals.under_way(session, self._clock()):
+                raise Conflict(f'site "{name}" is being removed already', "wait until it is gone")
+            left = rows.occupants(session, name)
+            if left:
+                what = "a deployment" if left == 1 else f"{left} deployments"
+                raise Conflict(f'site "{name}" still has {what}', "delete first what stands there")
+            removals.begin(session, name, self._clock())
+
     def pause(
-        self, name: str, reason: str, until: str | None, who: Identity, trace: str = ""
+        self,
+        name: str,
+        reason: str,
+        until: str | None,
+        who: Identity,
+        trace: str = "",
+        deed: Deed | None = None,
     ) -> Landed:
         """Nothing new starts at the site until it is resumed."""
-        self._must_be(name)
         paused = {"reason": reason or "paused", "by": who.actor}
         if until:
             paused["until"] = until
-        return self._edit(
-            name, lambda old: {**old, "paused": paused}, who, trace, f"Pause site {name}"
-        )
+        asked = Asked(name, f"Pause site {name}", who, trace, deed)
+        return self._hasten(asked, {"paused": paused}, ("paused",))
 
-    def resume(self, name: str, who: Identity, trace: str = "") -> Landed:
+    def resume(self, name: str, who: Identity, trace: str = "", deed: Deed | None = None) -> Landed:
         """Work may start again."""
-        self._must_be(name)
-        return self._edit(
-            name, lambda old: merged(old, {"paused": None}), who, trace, f"Resume site {name}"
-        )
+        return self._hasten(Asked(name, f"Resume site {name}", who, trace, deed), {"paused": None})
 
-    def drain(self, name: str, on: bool, who: Identity, trace: str = "") -> Landed:
+    def drain(
+        self, name: str, on: bool, who: Identity, trace: str = "", deed: Deed | None = None
+    ) -> Landed:
         """Take deployments off the whole site, or let them come back."""
-        self._must_be(name)
         title = f"{'Drain' if on else 'Undrain'} site {name}"
         patch = {"drain": True if on else None}
-        return self._edit(name, lambda old: merged(old, patch), who, trace, title)
+        return self._hasten(Asked(name, title, who, trace, deed), patch)
 
-    def drain_node(self, name: str, node: str, on: bool, who: Identity, trace: str = "") -> Landed:
+    def drain_node(
+        self,
+        name: str,
+        node: str,
+        on: bool,
+        who: Identity,
+        trace: str = "",
+        deed: Deed | None = None,
+    ) -> Landed:
         """Take deployments off a node, or let them come back."""
-        self._must_be(name)
         title = f"{'Drain' if on else 'Undrain'} node {node} of site {name}"
+        patch = {"nodes": {node: {"drain": True if on else None}}}
+        return self._hasten(Asked(name, title, who, trace, deed), patch)
 
-        def change(old: dict[str, Any]) -> dict[str, Any]:
-            new: dict[str, Any] = merged(old, {"nodes": {node: {"drain": True if on else None}}})
-            if not new["nodes"][node]:
-                new["nodes"].pop(node)
-            if not new["nodes"]:
-                new.pop("nodes")
-            return new
-
-        return self._edit(name, change, who, trace, title)
+    def _hasten(
+        self, asked: Asked, patch: Mapping[str, Any], replaced: tuple[str, ...] = ()
+    ) -> Landed:
+        """Make an emergency change: ahead of everything, and kept where Git does not answer."""
+        self._must_be(asked.site)
+        deed = asdict(asked.deed) if asked.deed else None
+        at = self._clock().isoformat()
+        who, trace = asked.who.actor, asked.trace
+        edit = SiteEdit(asked.site, asked.title, who, trace, at, patch, replaced, deed)
+        return self._changes.hasten(edit)
 
     def _edit(
         self,
@@ -144,30 +182,14 @@ class Sites:
         *,
         remove: bool = False,
     ) -> Landed:
-        def apply(old: bytes | None) -> bytes | None:
-            file = f"sites/{name}.yaml"
-            raw = yaml_text.parse(old, file).value if old is not None else {}
-            new = change(raw)
-            return None if new is None else _checked(new)
-
         trailers = {commits.ACTOR: who.actor, commits.TRACE: trace}
         note = Note(title, who.actor, self._clock(), trailers=trailers)
-        return self._publisher.edit(name, apply, note, remove=remove)
+        return self._changes.edit(name, on_text(name, change), note, remove=remove)
 
     def _must_be(self, name: str) -> None:
         with self._store.session() as session:
             if name not in rows.sites(session):
                 raise NotFound(f'there is no site "{name}"', "list them with margrave site list")
-
-
-def _checked(value: Mapping[str, Any]) -> bytes:
-    """The document's text; findings point into the request, where no lines are."""
-    data = render_site(value)
-    try:
-        read_site(data)
-    except DocumentError as error:
-        raise DocumentError(replace(one, line=0, column=0) for one in error.findings) from error
-    return data
 
 
 def _unknown(body: Mapping[str, Any]) -> list[Finding]:

@@ -57,6 +57,17 @@ class Trunk:
             raise self._halted(known, found, halt)
         return found
 
+    def overtaken(self, head: str | None, parent: str | None) -> bool:
+        """Return whether what was read already follows from a head with that parent.
+
+        Looking and reading are two stages: between them a later commit may have been read.
+        """
+        with self._store.session() as session:
+            known, halt = facts.head(session), facts.get(session, facts.HALT)
+        if head is None or known in (None, head, parent) or halt:
+            return False
+        return self._seen != (known, head) and self._repository.contains(known, head)
+
     def _leads(self, commit: str, head: str) -> bool:
         if commit == head or self._seen == (commit, head):
             return True

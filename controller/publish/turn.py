@@ -1,4 +1,4 @@
-"""One at a time, in the order in which they came: who has much to do starves nobody."""
+"""Exclusive turn in order of arrival: a busy holder starves nobody."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import deque
 
 
 class Turn:
-    """A lock that is handed over to who has waited longest; its holder may take it again."""
+    """Lock that passes to whoever has waited longest; its holder may take it again."""
 
     def __init__(self) -> None:
         self._inner = threading.Lock()
@@ -15,8 +15,13 @@ class Turn:
         self._holder: int | None = None
         self._depth = 0
 
-    def take(self, patience: float | None = None, most: int | None = None) -> bool:
-        """Wait for it; False after so many seconds, or at once where so many wait already."""
+    def take(
+        self, patience: float | None = None, most: int | None = None, *, first: bool = False
+    ) -> bool:
+        """Wait for the turn; False after `patience` seconds, or at once when `most` wait already.
+
+        `first` goes ahead of all who wait.
+        """
         me = threading.get_ident()
         with self._inner:
             if self._holder in (None, me):
@@ -26,7 +31,10 @@ class Turn:
                 return False
             gate = threading.Lock()
             gate.acquire()
-            self._waiting.append((me, gate))
+            if first:
+                self._waiting.appendleft((me, gate))
+            else:
+                self._waiting.append((me, gate))
         if gate.acquire(timeout=-1 if patience is None else patience):
             return True
         with self._inner:

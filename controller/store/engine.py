@@ -17,7 +17,7 @@ from sqlalchemy.pool import QueuePool
 from controller.store import copying, outages, schema, space
 from controller.store.events import TOLD
 from controller.store.sharing import Alone, Shared
-from margrave.errors import Refused
+from margrave.errors import Refused, Unreachable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Session", "Store"]  # the session is named by who queries with it
 
 _WRITES = "margrave_writes"
+_PATIENCE = "margrave_patience"
 # A reader elsewhere (backup, a second process) may hold the file for a moment; longer is a fault.
 _BUSY_MILLISECONDS = 15_000
 
@@ -77,15 +78,38 @@ class Store:
             yield session
 
     @contextmanager
-    def write(self) -> Iterator[Session]:
-        """One transaction; afterwards those who asked for it are told that it stored events."""
-        with outages.told(), self._lock, Session(self._writing) as session, session.begin():
-            self._sharing.begin(session)
+    def write(self, patience: float | None = None) -> Iterator[Session]:
+        """One transaction; afterwards those who asked for it are told that it stored events.
+
+        `patience`: seconds to wait for other writers before it is Unreachable.
+        """
+        with outages.told(), self._locked(patience), self._begun(patience) as session:
             yield session
             self._sharing.end(session)
         if session.info.get(TOLD):  # a quiet fleet's heartbeats store none
             for listener in tuple(self._listeners):
                 listener()
+
+    @contextmanager
+    def _locked(self, patience: float | None) -> Iterator[None]:
+        """Keep other writers of this process out."""
+        if not self._lock.acquire(timeout=-1 if patience is None else patience):
+            raise Unreachable("the database is busy", "try again in a moment")
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    @contextmanager
+    def _begun(self, patience: float | None) -> Iterator[Session]:
+        """Begin a transaction that other processes keep waiting for no longer than that."""
+        longest, engine = None, self._writing
+        if patience is not None:
+            longest = round(1000 * patience)
+            engine = engine.execution_options(**{_PATIENCE: longest})
+        with Session(engine) as session, session.begin():
+            self._sharing.begin(session, longest)
+            yield session
 
     @contextmanager
     def alone(self, what: str, patience: float | None = None) -> Iterator[None]:
@@ -220,5 +244,15 @@ def _prepare(connection: Any, _: object) -> None:
 
 def _begin(connection: Connection) -> None:
     # A writer takes the file's write lock at once: upgrading a read lock later can only fail.
-    writes = connection.get_execution_options().get(_WRITES)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    options = connection.get_execution_options()
+    if not options.get(_WRITES):
+        connection.exec_driver_sql("BEGIN")
+        return
+    patience = options.get(_PATIENCE)
+    if patience is not None:
+        connection.exec_driver_sql(f"PRAGMA busy_timeout={patience}")
+    try:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    finally:
+        if patience is not None:  # the connection goes back to the pool with the usual patience
+            connection.exec_driver_sql(f"PRAGMA busy_timeout={_BUSY_MILLISECONDS}")

@@ -17,6 +17,7 @@ HEAD: Final = "git.head"
 HALT: Final = "git.halt"  # {reason, cure, commit, known, since, accepted}: main did not go forward
 ASKED: Final = "sources.asked"  # {source: a mark}: pushed to, and not read since
 EDITS: Final = "git.edits"  # {branch: {commit, base, site, remove, since}}: sites to be merged
+LEAVING: Final = "sites.leaving"  # {site: since}: being removed
 
 
 _GET: Final = select(Fact.value).where(Fact.name == bindparam("of_name"))

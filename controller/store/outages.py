@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger(__name__)
 
+_LOCK_TIMEOUT: Final = "55P03"  # PostgreSQL's code for a lock that was not given in time
 _DISK_FULL: Final = "53100"  # PostgreSQL's word for it
-_LOCK_NOT_AVAILABLE: Final = "55P03"  # and for a lock that was not given within lock_timeout
 # SQLite's own words: the second comes where the log beside the file has no room.
 _FULL: Final = ("database or disk is full", "disk I/O error")
 # What is wrong with a statement or the schema is a defect, and told as one.
@@ -48,6 +48,6 @@ def _unreachable(error: OperationalError | InterfaceError, words: str) -> Unreac
     full = getattr(error.orig, "sqlstate", None) == _DISK_FULL
     if full or any(one in words for one in _FULL):
         return Unreachable("the disk of the database is full", "make room there and try again")
-    if "locked" in words or getattr(error.orig, "sqlstate", None) == _LOCK_NOT_AVAILABLE:
+    if "locked" in words or getattr(error.orig, "sqlstate", None) == _LOCK_TIMEOUT:
         return Unreachable("the database is busy", "try again in a moment")
     return Unreachable("the database does not answer", "see the log, and try again")

@@ -109,21 +109,6 @@ def by_key(session: Session, actor: str, key: str, now: datetime) -> dict[str, A
     return {"resource": _shape(session, row, now), "body": row.body} if row else None
 
 
-def interrupted(session: Session) -> list[str]:
-    """Ids of requests that were being published when the process ended."""
-    query = select(Request.id).where(*queue.INSIDE, Request.state == RequestState.PUBLISHING)
-    return list(session.scalars(query.order_by(Request.number)))
-
-
-def next_queued(session: Session, but: Iterable[str] = ()) -> dict[str, Any] | None:
-    """The request whose turn it is, as the publisher needs it; None when none is due.
-
-    `tried`: it went back to the queue with an error, and its push may have come through.
-    """
-    rows = turns.first_of_each(session, but)
-    return as_work(session, turns.pick(session, rows)) if rows else None
-
-
 def as_work(session: Session, row: Request) -> dict[str, Any]:
     """A request as the publisher needs it."""
     return {
@@ -230,7 +215,9 @@ def shape(
     plan: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
     """Return the resource of a request, with some of its `total` deployments."""
-    halt = _halt(session) if row.state is RequestState.QUEUED else None
+    waits = row.state is RequestState.QUEUED
+    halt = _halt(session) if waits else None
+    before = _before(session, row) if waits and not (row.error or halt) else None
     place, eta = queue.place(session, row, now)
     return {
         "id": row.id,
@@ -246,7 +233,7 @@ def shape(
         "deployments": concerned,
         "deployments_total": total,
         "plan": plan,
-        "error": row.error or halt,
+        "error": row.error or halt or before,
         "trace": row.trace,
         "created_at": stamp(row.created_at),
         "ended_at": stamp(row.ended_at),
@@ -259,6 +246,16 @@ def _halt(session: Session) -> dict[str, Any] | None:
     if halt is None or halt.get("accepted"):
         return None
     return {"class": "", "code": "halted", "message": halt["reason"], "cure": halt["cure"]}
+
+
+def _before(session: Session, row: Request) -> dict[str, Any] | None:
+    """What an earlier request for the same deployment waits for, as the error of this one."""
+    for name, error in turns.ahead_of(session, row.number):
+        if error:
+            message = f"waits behind request {name}: {error['message']}"
+            cure = f"cancel the earlier request, or {error['cure'] or 'wait for it'}"
+            return {"class": "", "code": "behind", "message": message, "cure": cure}
+    return None
 
 
 def _tell(session: Session, row: Request, now: datetime) -> None:

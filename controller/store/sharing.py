@@ -41,7 +41,7 @@ class Alone:
 
     shared = False
 
-    def begin(self, session: Session) -> None:
+    def begin(self, session: Session, longest: int | None = None) -> None:
         """A write begins."""
 
     def end(self, session: Session) -> None:
@@ -87,9 +87,12 @@ class Shared(Alone):
         self._lock = threading.Lock()
         self._lead: Connection | None = None
 
-    def begin(self, session: Session) -> None:
-        """Wait for other writers; the lock ends with the transaction, after it is visible."""
-        patience = {"longest": str(self._busy)}
+    def begin(self, session: Session, longest: int | None = None) -> None:
+        """Wait for other writers, so many milliseconds at most.
+
+        The lock ends with the transaction, after it is visible.
+        """
+        patience = {"longest": str(self._busy if longest is None else longest)}
         session.execute(text("SELECT set_config('lock_timeout', :longest, true)"), patience)
         session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _key("write")})
 

@@ -1,30 +1,69 @@
-"""Whose turn it is among what waits: no site waits behind the flood of another."""
+"""Order of the queue: per deployment as admitted, fair among sites, urgent requests first."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import func, select
+from sqlalchemy import exists, func, select
+from sqlalchemy.orm import aliased
 
 from controller.store.models import Request, RequestDeployment
 from controller.store.words import OPEN, RequestState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
+    from sqlalchemy import ColumnElement
     from sqlalchemy.orm import Session
 
 REMEMBERED: Final = 20  # requests that were served last
 
 
-def first_of_each(session: Session, but: Iterable[str]) -> list[Request]:
+def behind() -> ColumnElement[bool]:
+    """Condition: an earlier open request concerns one of the same deployments.
+
+    Numbers are given at admission, so the order of a deployment's requests is decided there and
+    kept, whatever their priorities. What waits for people to merge it holds nobody back.
+    """
+    own, other = aliased(RequestDeployment), aliased(RequestDeployment)
+    earlier = aliased(Request)
+    return exists().where(
+        own.request == Request.number,
+        other.deployment == own.deployment,
+        other.site == own.site,
+        other.request < own.request,
+        earlier.number == other.request,
+        earlier.state.in_(OPEN),
+        earlier.branch.is_(None),
+    )
+
+
+def ahead_of(session: Session, number: int) -> list[tuple[str, dict[str, Any] | None]]:
+    """Id and error of earlier open requests for the deployments of a request, oldest first."""
+    own, other = aliased(RequestDeployment), aliased(RequestDeployment)
+    earlier = (
+        select(other.request)
+        .join(own, (own.deployment == other.deployment) & (own.site == other.site))
+        .where(own.request == number, other.request < number)
+    )
+    query = select(Request.id, Request.error).where(
+        Request.number.in_(earlier), Request.state.in_(OPEN), Request.branch.is_(None)
+    )
+    return [(name, error) for name, error in session.execute(query.order_by(Request.number))]
+
+
+def first_of_each(
+    session: Session, but: Iterable[str], only: Collection[str] | None = None
+) -> list[Request]:
     """Of the most urgent that wait, in their order, the eldest of each site.
 
     A site's later requests cannot be next. So a flood of one site hides nobody, however long it is;
-    `but` are requests that are not due.
+    `but` are requests that are not due, `only` (if given) those that are ready.
     """
-    due = (Request.state == RequestState.QUEUED, Request.id.not_in(list(but)))
+    due = [Request.state == RequestState.QUEUED, Request.id.not_in(list(but)), ~behind()]
+    if only is not None:
+        due.append(Request.id.in_(list(only)))
     rank = select(func.min(Request.rank)).where(*due).scalar_subquery()
     eldest = (
         select(func.min(Request.number))

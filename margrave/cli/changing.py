@@ -196,7 +196,10 @@ def finish(
 
 def landed(text: str, answer: object, later: str = "") -> str:
     """What was done, or (`later`, where that reads otherwise) what will be once people have merged
-    the branch that it waits on."""
+    the branch that it waits on, or once Git answers."""
+    waits = answer.get("waits") if isinstance(answer, Mapping) else None
+    if waits:
+        return f"{text} as soon as this is over: {waits}"
     branch = answer.get("branch") if isinstance(answer, Mapping) else None
     return f"{later or text} once the branch {branch} is merged" if branch else text
 

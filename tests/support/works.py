@@ -61,7 +61,7 @@ class Works:
         self.repository = Repository(self.settings)
         self.repository.prepare()
         self.publisher = Publisher(self.store, self.settings, self.clock, self.repository)
-        self.sites = Sites(self.store, self.publisher, self.clock)
+        self.sites = Sites(self.store, self.publisher.changes, self.clock)
         self.catalog = Catalog(self.store, self.settings, self.clock)
         self.admission = Admission(self.store, self.settings, self.clock, self.repository)
 

@@ -61,6 +61,8 @@ class RequestDeployment(Base):
     """A deployment that a request concerns."""
 
     __tablename__ = "request_deployments"
+    # Finds earlier requests for the same deployment.
+    __table_args__ = (Index("ix_request_deployments_place", "deployment", "site", "request"),)
 
     request: Mapped[int] = mapped_column(
         ForeignKey("requests.number", ondelete="CASCADE"), primary_key=True

@@ -55,6 +55,29 @@ def test_nobody_waits_longer_than_told_or_behind_too_many() -> None:
     assert turn.take(0)
 
 
+def test_an_emergency_goes_ahead_of_all_who_wait() -> None:
+    """Who asks to be first has the turn before those who have waited longer."""
+    turn = Turn()
+    order: list[str] = []
+
+    def other(name: str, *, first: bool) -> None:
+        assert turn.take(30, first=first)
+        order.append(name)
+        turn.give()
+
+    turn.take()
+    threads = []
+    for number, (name, first) in enumerate((("a", False), ("b", False), ("now", True)), 1):
+        thread = threading.Thread(target=other, args=(name,), kwargs={"first": first}, daemon=True)
+        thread.start()
+        threads.append(thread)
+        eventually(lambda number=number: len(turn._waiting) == number)
+    turn.give()
+    for thread in threads:
+        thread.join(10)
+    assert order == ["now", "a", "b"]
+
+
 def _elsewhere(turn: Turn, patience: float, most: int | None = None) -> bool:
     """What another thread gets; it gives it back."""
     found: list[bool] = []
