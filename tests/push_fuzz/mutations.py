@@ -76,6 +76,7 @@ class Mutations:
     site: str
     document: Mapping[str, Any]  # a valid deployment of the site, parsed
     component: bytes  # the compose.yaml of its component
+    foreign: str  # the id of a deployment of another site
     _chance: random.Random = field(init=False)
 
     def __post_init__(self) -> None:
@@ -192,7 +193,8 @@ class Mutations:
         """A valid document: of an application that the catalogue does not know, so that no schema
         of values stands before what is tried."""
         raw = copy.deepcopy(dict(self.document))
-        raw["id"] = str(uuid.UUID(int=self._chance.randint(0, 5), version=4))
+        own = [str(uuid.UUID(int=number, version=4)) for number in range(6)]
+        raw["id"] = self._chance.choice([*own, self.foreign])
         raw["metadata"]["name"] = f"fuzz-{raw['id'][:8]}"
         raw["spec"]["applicationId"] = "nobody-knows"
         return raw

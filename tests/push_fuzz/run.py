@@ -52,7 +52,7 @@ def run(
 ) -> Figures:
     """Push `count` changes; files of a change that broke something are kept below `keep`."""
     figures = Figures()
-    mutations = Mutations(seed, SITE, ground.document, ground.component)
+    mutations = Mutations(seed, SITE, ground.document, ground.component, ground.deployment)
     for number in range(count):
         change = mutations.next()
         try:
