@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from controller.publish.building import begun
+from controller.publish.packing import Packing
 from controller.publish.reader import Fresh, Reader
 from controller.publish.trunk import Trunk
 from margrave.errors import MargraveError, Unreachable
@@ -26,7 +27,6 @@ T = TypeVar("T")
 # Each lost push means that somebody else's came through; a hundred in a row is no accident, and
 # gives the others a turn.
 MOST_LOST: Final = 100
-TIDY_EVERY: Final = 200  # commits
 
 
 class Mainline:
@@ -43,9 +43,14 @@ class Mainline:
         self._key = signing_key
         self._reader = Reader(store, repository, clock)
         self._trunk = Trunk(store, repository, clock)
-        self._commits = 0
+        self._packing = Packing(repository)
+        self._unread = ""
         self.problem = ""  # why Git could not be reached the last time; empty when it could
-        self.unread = ""  # why what stands there could not be read, or packed; empty when it could
+
+    @property
+    def unread(self) -> str:
+        """Why what stands in Git could not be read, or packed; empty when it could."""
+        return self._unread or self._packing.problem
 
     def look(self) -> str | None:
         """The head to build on."""
@@ -71,9 +76,9 @@ class Mainline:
             self._reader.follow(head, fresh, values)
         except Exception as error:
             what = str(error) if isinstance(error, MargraveError) else f"a defect: {error!r}"
-            self.unread = f"{head or 'main'} cannot be read: {what}"
+            self._unread = f"{head or 'main'} cannot be read: {what}"
             raise
-        self.unread = ""
+        self._unread = ""
 
     def commit(self, files: Files) -> str | None:
         """Apply to the head as it is, again after each lost push; None when nothing changes."""
@@ -88,7 +93,7 @@ class Mainline:
                 new = finish()
             if self.reached(lambda: self._repository.advance(head, new)):  # noqa: B023 - at once
                 self.settle(new, Fresh.made(head, new, changes, note), values)
-                self._tidy()
+                self._packing.count()
                 return new
         raise Unreachable("others push to the branch without a pause", "it is tried again")
 
@@ -101,13 +106,3 @@ class Mainline:
             self.follow(head, fresh, values)
         except Exception:
             LOG.exception("%s stands in Git, and is read with the next look", head)
-
-    def _tidy(self) -> None:
-        self._commits += 1
-        if self._commits % TIDY_EVERY:
-            return
-        try:
-            self._repository.tidy()
-        except MargraveError as error:  # only room is lost, until the next time
-            LOG.warning("the repository is not packed: %s", error)
-            self.unread = f"the repository is not packed: {error}"
