@@ -59,7 +59,7 @@ DATES: Final = ["@0 +0000", "@4102444800 +1400", "@99999999999 +0000", "@1 -1200
 
 @dataclass(frozen=True)
 class Change:
-    """A commit to push: files to write (None removes one), and who makes it when."""
+    """A commit to push: files to write (None removes one), author, message and date."""
 
     kind: str
     files: Mapping[str, bytes | None]
