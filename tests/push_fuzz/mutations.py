@@ -144,7 +144,7 @@ class Mutations:
 
     def _site_values(self) -> Change:
         raw = self._site_document()
-        if self._chance.random() < 0.9:
+        if self._chance.random() < 0.5:  # many stay valid, and have to be shown
             self._replace(raw)
         return Change("site values", {f"sites/{self.site}.yaml": _dumped(raw)})
 
@@ -234,6 +234,8 @@ class Mutations:
         )
 
     def _moment(self) -> str:
+        if self._chance.random() < 0.8:
+            return "2026-12-01T12:00:00Z"
         times = [value for value in VALUES if isinstance(value, str) and "T" in value[:11]]
         return self._chance.choice(times)
 
