@@ -30,8 +30,9 @@ class Order(StrEnum):
 
 def find(call: Call, session: Session, deployment: str) -> Key:
     """The deployment of an id; 404 when there is none that they may see."""
-    found = deployments.find(session, deployment.lower(), call.args.get("site"))
-    if found is None or not call.who.sees(found.site):
+    site = call.args.get("site")
+    found = deployments.find(session, deployment.lower(), site, call.who.sites)
+    if found is None:
         raise not_found("deployment", deployment)
     return found
 

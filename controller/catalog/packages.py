@@ -90,8 +90,8 @@ def _read_alone(folder: str, entries: Mapping[str, Entry]) -> Package:
     """Read a package; an error that nobody foresaw is a finding of it, and the next one is read."""
     try:
         return _read(folder, entries)
-    except MargraveError:
-        raise  # the source does not answer: no package is to blame
+    except (MargraveError, OSError):
+        raise  # the source cannot be read: no package is to blame
     except Exception as error:
         file = f"{folder}/{FILE}".lstrip("/")
         LOG.exception("%s cannot be read", file)

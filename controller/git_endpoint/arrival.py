@@ -32,7 +32,7 @@ Deed = tuple[str, str, dict[str, object]]  # outcome, target, detail
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A reference, what the pusher took it to be at, and what it is to be at; zeros: nothing."""
+    """A command: a reference with its old and its new commit (zeros: none)."""
 
     old: str
     new: str
@@ -52,7 +52,7 @@ class Commands:
 
     @property
     def too_many(self) -> bool:
-        """Whether more references are to move than is recorded."""
+        """Return True when the request moves more references than are recorded."""
         return len(self.moves) > MOST_MOVES
 
     def feed(self, chunk: bytes) -> None:
@@ -99,7 +99,7 @@ class Commands:
 
 @dataclass(slots=True)
 class Arrival:
-    """Somebody who came to push; `refusal` says why he was not let in at all."""
+    """An attempt to push; `refusal` is the reason when it was not let in at all."""
 
     who: Identity
     address: str | None

@@ -51,7 +51,7 @@ class Ingestion:
             with self._store.write() as session:
                 page = Page(session, self._values, self._at)
                 for path in paths:
-                    page.add(path, self._fresh.contents[path], self._told(path))
+                    page.add(path, self._fresh.contents[path], self._origin(path))
                 page.write()
         except Unreachable:
             raise  # the database does not answer: no file is to blame
@@ -78,19 +78,19 @@ class Ingestion:
                 self.note_commits({site: commit})
 
     def _refuse(self, path: str, error: Exception) -> None:
-        """Show why a file is not taken; what was wanted before stays."""
+        """Record the error as a finding of its file; the desired state before it stays."""
         LOG.warning("%s at %s is not taken", path, self._head[:12], exc_info=error)
         try:
             with self._store.write() as session:
                 page = Page(session, self._values, self._at)
-                page.refuse(path, findings_of(path, error), self._told(path))
+                page.refuse(path, findings_of(path, error), self._origin(path))
                 page.write()
         except Unreachable:
             raise
         except Exception:  # the log has both errors, and the next file is read
             LOG.exception("the finding of %s at %s is not stored", path, self._head[:12])
 
-    def _told(self, path: str) -> Told:
+    def _origin(self, path: str) -> Told:
         touch = self._fresh.touches.get(path)
         if touch is None:
             return Told(self._head, "unknown", self._at)
@@ -98,7 +98,7 @@ class Ingestion:
 
 
 class Page:
-    """Files that are taken in one transaction."""
+    """Files that are written to their rows in one transaction."""
 
     def __init__(self, session: Session, values: Values, at: datetime) -> None:
         self._session = session
@@ -131,7 +131,7 @@ class Page:
         self._documents.append(Document(place.deployment, place.site, values, told))
 
     def _columns(self, place: Place, path: str, data: Content) -> Mapping[str, Any] | None:
-        """Return what the file says as columns, None of a deployment that is gone."""
+        """Return the columns of a file's row, or None for a deployment that is gone."""
         if isinstance(data, TooLarge):
             raise DocumentError(too_large(path))
         if not place.deployment:
@@ -139,7 +139,7 @@ class Page:
         return None if data is None else self._values.of(path, data)
 
     def refuse(self, path: str, wrong: Iterable[Finding], told: Told) -> None:
-        """A file that is not taken: why is shown, and what was wanted before stays."""
+        """Show the findings of a file that is not taken; the desired state before it stays."""
         place = checking.place_of(path)
         if place is None:
             return
@@ -150,7 +150,7 @@ class Page:
             rows.broken(self._session, place.deployment, place.site, findings, told.at)
 
     def write(self) -> None:
-        """Take it all."""
+        """Write the rows of all files that were added."""
         taking.take(self._session, self._documents, self._at)
         shown = taking.with_findings(self._session, (site for site, _ in self._findings.values()))
         for path, (site, findings) in self._findings.items():

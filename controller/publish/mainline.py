@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from controller.publish.building import begun
+from controller.publish.packing import Packing
 from controller.publish.reader import Fresh, Reader
 from controller.publish.trunk import Trunk
 from margrave.errors import MargraveError, Unreachable
@@ -30,7 +31,6 @@ T = TypeVar("T")
 # gives the others a turn.
 MOST_LOST: Final = 100
 SLOW: Final = 5.0  # seconds without an answer that are told as a problem
-TIDY_EVERY: Final = 200  # commits
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +57,15 @@ class Mainline:
         self._key = signing_key
         self._reader = Reader(store, repository, clock)
         self._trunk = Trunk(store, repository, clock)
-        self._commits = 0
+        self._packing = Packing(repository)
         self._failure = ""
         self._asked: float | None = None  # since when the remote has not answered
-        self.unread = ""  # why what stands there could not be read, or packed; empty when it could
+        self._unread = ""
+
+    @property
+    def unread(self) -> str:
+        """Why what stands in Git could not be read, or packed; empty when it could."""
+        return self._unread or self._packing.problem
 
     @property
     def problem(self) -> str:
@@ -100,9 +105,9 @@ class Mainline:
             self._reader.follow(head, fresh, values)
         except Exception as error:
             what = str(error) if isinstance(error, MargraveError) else f"a defect: {error!r}"
-            self.unread = f"{head or 'main'} cannot be read: {what}"
+            self._unread = f"{head or 'main'} cannot be read: {what}"
             raise
-        self.unread = ""
+        self._unread = ""
 
     def commit(self, files: Files) -> Committed:
         """Apply a change to the head as it is, again after each lost push."""
@@ -115,24 +120,9 @@ class Mainline:
                 values = self._ahead(head, changes)  # Git needs as long for its part
                 new = finish()
             if self.reached(lambda: self._repository.advance(head, new)):  # noqa: B023 - at once
-                self._commits += 1
+                self._packing.count()
                 return Committed(new, new, Fresh.made(head, new, changes, note), values)
         raise Unreachable("others push to the branch without a pause", "it is tried again")
-
-    @property
-    def untidy(self) -> bool:
-        """Whether so many commits were made that packing is due; reading it begins anew."""
-        due = self._commits >= TIDY_EVERY
-        self._commits = 0 if due else self._commits
-        return due
-
-    def tidy(self) -> None:
-        """Pack the repository."""
-        try:
-            self._repository.tidy()
-        except MargraveError as error:  # only room is lost, until the next time
-            LOG.warning("the repository is not packed: %s", error)
-            self.unread = f"the repository is not packed: {error}"
 
     def _ahead(self, head: str | None, changes: Mapping[str, File | None]) -> Values | None:
         """Read the documents of a commit while it is made; None when that fails."""

@@ -207,7 +207,6 @@ class Publisher:
             self._index.work()
         else:
             self._index.wake()
-        self._tidy()
         return True
 
     def resolved(self) -> None:
@@ -318,15 +317,6 @@ class Publisher:
         else:  # a defect ends this request alone
             LOG.error("request %s failed", name, exc_info=error)
             self._ended(name, RequestState.FAILED, MargraveError(f"a defect: {error!r}"))
-
-    def _tidy(self) -> None:
-        """Pack the repository when that is due; no stage waits for it."""
-        if not self._main.untidy:
-            return
-        if self._working:
-            threading.Thread(target=self._main.tidy, name="packing", daemon=True).start()
-        else:
-            self._main.tidy()
 
     def _ended(self, request: str, state: RequestState, error: MargraveError) -> None:
         with self._store.write(IN_LANE) as session:

@@ -25,6 +25,7 @@ ROOTS: Final = ("deployments", "sites", "secrets")
 LOCK_SECONDS: Final = 5
 _LOCKS: Final = ("config.lock", "HEAD.lock", "packed-refs.lock", f"{BRANCH}.lock")
 _MANY: Final = 100  # files: then a list of the whole tree costs less than as many walks down it
+_PACKING_SECONDS: Final = 3600
 _NO_OBJECT: Final = "0" * 40
 _HOOK: Final = """#!/bin/sh
 # Documents with errors are refused while what was pushed is still in quarantine.
@@ -250,8 +251,10 @@ class Repository:
         return found or None
 
     def tidy(self) -> None:
-        """Pack what many small commits left behind."""
-        self.git("-c", "gc.auto=2000", "-c", "gc.autoDetach=false", "gc", "--auto", "--quiet")
+        """Pack what many small commits left behind, on one core: others publish meanwhile."""
+        settings = ("gc.auto=2000", "gc.autoDetach=false", "pack.threads=1")
+        given = [word for setting in settings for word in ("-c", setting)]
+        self.git(*given, "gc", "--auto", "--quiet", seconds=_PACKING_SECONDS)
 
     def _moved(self, old: str | None, new: str) -> bool:
         return self.git.holds("update-ref", BRANCH, new, old or _NO_OBJECT)

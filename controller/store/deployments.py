@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import bindparam, case, func, or_, select
 
 from controller.store import finding, placements
 from controller.store.columns import Utc, table
@@ -93,16 +93,29 @@ class Shown:
     placements: list[dict[str, Any]]
 
 
-def find(session: Session, deployment_id: str, site: str | None = None) -> Key | None:
-    """The deployment of an id; where sites share one, the one in Git, then the newest."""
+def find(
+    session: Session,
+    deployment_id: str,
+    site: str | None = None,
+    only: frozenset[str] | None = None,
+) -> Key | None:
+    """Return the deployment of an id at a site, or at any of the sites in `only`.
+
+    Where sites share an id, the eldest that is in Git (or on its way there) has it: whoever may
+    push to one site must not take the ids of another. Of those that are gone, the newest has it.
+    """
+    wanted = or_(Deployment.in_git, Deployment.commit.is_(None))
+    age = case((wanted, Deployment.key), else_=-Deployment.key)
     query = (
         select(*_KEY)
         .where(Deployment.id == deployment_id)
-        .order_by(Deployment.in_git.desc(), Deployment.key.desc())
+        .order_by(case((wanted, 0), else_=1), age)
         .limit(1)
     )
     if site is not None:
         query = query.where(Deployment.site == site)
+    if only is not None:
+        query = query.where(Deployment.site.in_(only))
     row = session.execute(query).first()
     return Key(*row) if row else None
 

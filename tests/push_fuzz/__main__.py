@@ -35,9 +35,11 @@ def main() -> int:
     began = time.monotonic()
 
     def progress(number: int, figures: Figures) -> None:
-        if number % 50 == 0 or figures.violations:
+        if number % 50 == 0:
             seconds, bad = time.monotonic() - began, len(figures.violations)
             sys.stderr.write(f"{number} of {asked.count} after {seconds:.0f} s, {bad} violations\n")
+        if figures.violations and figures.violations[-1].startswith(f"{number - 1} "):
+            sys.stderr.write(f"{figures.violations[-1]}\n")
 
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="margrave-fuzz-")))

@@ -28,7 +28,7 @@ _PUSHED: Final = "refs/heads/pushed"
 
 
 class Through(StrEnum):
-    """Where changes are pushed."""
+    """The repository that changes are pushed to."""
 
     ENDPOINT = "endpoint"  # the controller's own, whose hook refuses documents with errors
     FORGE = "forge"  # a repository elsewhere without a hook: everything is there to be read

@@ -59,7 +59,7 @@ DATES: Final = ["@0 +0000", "@4102444800 +1400", "@99999999999 +0000", "@1 -1200
 
 @dataclass(frozen=True)
 class Change:
-    """A commit to push: files to write (None removes one), and who makes it when."""
+    """A commit to push: files to write (None removes one), author, message and date."""
 
     kind: str
     files: Mapping[str, bytes | None]
@@ -76,6 +76,7 @@ class Mutations:
     site: str
     document: Mapping[str, Any]  # a valid deployment of the site, parsed
     component: bytes  # the compose.yaml of its component
+    foreign: str  # the id of a deployment of another site
     _chance: random.Random = field(init=False)
 
     def __post_init__(self) -> None:
@@ -143,7 +144,7 @@ class Mutations:
 
     def _site_values(self) -> Change:
         raw = self._site_document()
-        if self._chance.random() < 0.9:
+        if self._chance.random() < 0.5:  # many stay valid, and have to be shown
             self._replace(raw)
         return Change("site values", {f"sites/{self.site}.yaml": _dumped(raw)})
 
@@ -192,7 +193,8 @@ class Mutations:
         """A valid document: of an application that the catalogue does not know, so that no schema
         of values stands before what is tried."""
         raw = copy.deepcopy(dict(self.document))
-        raw["id"] = str(uuid.UUID(int=self._chance.randint(0, 5), version=4))
+        own = [str(uuid.UUID(int=number, version=4)) for number in range(6)]
+        raw["id"] = self._chance.choice([*own, self.foreign])
         raw["metadata"]["name"] = f"fuzz-{raw['id'][:8]}"
         raw["spec"]["applicationId"] = "nobody-knows"
         return raw
@@ -232,6 +234,8 @@ class Mutations:
         )
 
     def _moment(self) -> str:
+        if self._chance.random() < 0.8:
+            return "2026-12-01T12:00:00Z"
         times = [value for value in VALUES if isinstance(value, str) and "T" in value[:11]]
         return self._chance.choice(times)
 

@@ -19,7 +19,7 @@ PAUSE_EVERY: Final = 10  # pushes after which the other site is paused and resum
 
 @dataclass
 class Figures:
-    """What a run measured; `violations` is empty when all of it held."""
+    """The figures of a run; `violations` is empty when it passed."""
 
     accepted: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
@@ -52,13 +52,13 @@ def run(
 ) -> Figures:
     """Push `count` changes; files of a change that broke something are kept below `keep`."""
     figures = Figures()
-    mutations = Mutations(seed, SITE, ground.document, ground.component)
+    mutations = Mutations(seed, SITE, ground.document, ground.component, ground.deployment)
     for number in range(count):
         change = mutations.next()
         try:
             _step(ground, change, figures, number)
         except KeyboardInterrupt:
-            break  # what was measured until then is told
+            break  # the figures so far are reported
         except AssertionError as error:
             _keep(keep / f"{seed}-{number}", change)
             figures.violations.append(f"{number} ({change.kind}): {error}")

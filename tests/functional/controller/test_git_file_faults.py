@@ -90,7 +90,7 @@ def shown(works: Works, identifier: str) -> dict[str, Any] | None:
 
 
 def followed(works: Works) -> bool:
-    """Whether the head is known, and nothing waits to be read again."""
+    """Return True when the head is known, and nothing waits to be read again."""
     with works.store.session() as session:
         known = documents.known_head(session)
     return known == works.repository.head() and works.publisher.unread == ""
@@ -226,8 +226,8 @@ def test_a_document_that_breaks_the_reader(
 def test_a_site_that_breaks_the_reader(
     works: Works, clone: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An error over a site's document, or over what is told of the site, is a finding there; the
-    other sites follow."""
+    """An error over a site's document, or over its event, is a finding of the site; all other sites
+    are up to date."""
     put, tell = documents.put_site, taking.wanted_commits
 
     def broken_row(session: Any, name: str, *more: Any) -> None:
@@ -286,7 +286,7 @@ def test_a_file_that_is_too_large_is_not_read(works: Works, clone: Path) -> None
 def test_authors_that_cannot_be_read(
     works: Works, clone: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Documents are taken also when nobody can say who wrote them."""
+    """Documents are taken also when their authors cannot be read."""
 
     def broken(*_: object) -> None:
         raise IndexError("list index out of range")

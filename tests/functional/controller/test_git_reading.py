@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from controller.publish import packing
 from controller.store import deployments, fleet
 from controller.store.freshness import Moment
 from margrave import yaml_text
 from margrave.errors import MargraveError
 from tests.support.registry import FakeRegistry
+from tests.support.waiting import eventually
 from tests.support.works import Works, git
 
 
@@ -223,15 +226,36 @@ def test_a_commit_that_cannot_be_read_is_published_all_the_same(
 def test_a_repository_that_cannot_be_packed_publishes_on(
     works: Works, clone: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Packing that takes too long is told, and ends no request."""
-    from controller.publish import mainline
+    """Packing that fails is told, and ends no request."""
 
     def slow() -> None:
         raise MargraveError("git gc: no answer within 120 s")
 
-    monkeypatch.setattr(mainline, "TIDY_EVERY", 1)
+    monkeypatch.setattr(packing, "EVERY", 1)
     monkeypatch.setattr(works.repository, "tidy", slow)
     answer = works.create("harbor", name="second")
     works.publisher.publish_all()
     assert works.request(answer)["state"] == "published"
-    assert "no answer within" in works.publisher.unread
+    eventually(lambda: "no answer within" in works.publisher.unread, 20)
+
+
+def test_no_request_waits_while_the_repository_is_packed(
+    works: Works, clone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Packing may take minutes: requests are published meanwhile, and it is not begun twice."""
+    begun, go_on = [], threading.Event()
+
+    def slow() -> None:
+        begun.append(works.repository.head())
+        go_on.wait(60)
+
+    monkeypatch.setattr(packing, "EVERY", 1)
+    monkeypatch.setattr(works.repository, "tidy", slow)
+    try:
+        for name in ("second", "third"):
+            answer = works.create("harbor", name=name)
+            works.publisher.publish_all()
+            assert works.request(answer)["state"] == "published"
+        assert len(begun) == 1
+    finally:
+        go_on.set()

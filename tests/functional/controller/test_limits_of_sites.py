@@ -12,7 +12,14 @@ from flask.testing import FlaskClient
 from controller.access.identity import Identity, Role
 from controller.api import seeing
 from controller.parts import Parts
-from tests.functional.controller.kit import PASSWORD, Api, Clock, Runner, add_site
+from tests.functional.controller.kit import (
+    PASSWORD,
+    Api,
+    Clock,
+    Runner,
+    add_deployment,
+    add_site,
+)
 
 
 @pytest.fixture
@@ -54,7 +61,36 @@ def test_a_plan_is_shown_as_far_as_it_is_theirs() -> None:
     assert seeing.plan(harbors, plan) == {"hash": "x", "sites": [{"site": "harbor"}]}
     concerned = [{"id": "1", "site": "harbor"}, {"id": "2", "site": "depot"}]
     told = seeing.request(harbors, {"deployments": concerned})
-    assert told == {"deployments": concerned[:1]}
+    assert told == {"deployments": concerned[:1], "deployments_total": 1}
+
+
+def test_a_push_to_one_site_takes_no_id_of_another(
+    limited: Api, admin: Api, operator: Api, parts: Parts
+) -> None:
+    """A document at harbor with the id of depot's deployment: whoever names the id means depot's,
+    as before, also in a change; who sees harbor alone means harbor's."""
+    at_depot = add_deployment(parts, "depot", "shop")
+    add_deployment(parts, "harbor", "taken", id=at_depot)
+    assert admin.get(f"/deployments/{at_depot}").json["site"] == "depot"
+    assert admin.get(f"/deployments/{at_depot}?site=harbor").json["site"] == "harbor"
+    assert limited.get(f"/deployments/{at_depot}").json["site"] == "harbor"
+    answer = operator.delete(f"/deployments/{at_depot}")
+    assert answer.status_code == 202, answer.text
+    assert [one["site"] for one in answer.json["deployments"]] == ["depot"]
+
+
+def test_an_id_that_is_on_its_way_to_git_is_not_taken(admin: Api, parts: Parts) -> None:
+    """A deployment that was accepted and is not published yet keeps its id, too; once it is gone
+    from Git, the id is that of the one that is there."""
+    for site in ("harbor", "depot"):
+        add_site(parts, site)
+    waiting = {"in_git": False, "commit": None}
+    awaited = add_deployment(parts, "depot", "shop", **waiting)
+    add_deployment(parts, "harbor", "taken", id=awaited)
+    assert admin.get(f"/deployments/{awaited}").json["site"] == "depot"
+    gone = add_deployment(parts, "depot", "gone", in_git=False)
+    add_deployment(parts, "harbor", "there", id=gone)
+    assert admin.get(f"/deployments/{gone}").json["site"] == "harbor"
 
 
 def test_a_new_password_ends_what_the_old_one_opened(

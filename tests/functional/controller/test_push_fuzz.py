@@ -46,7 +46,7 @@ def test_the_same_seed_makes_the_same_changes() -> None:
     compose = next(APPS.rglob("compose.yaml")).read_bytes()
     made = []
     for _ in range(2):
-        mutations = Mutations(SEED, SITE, document, compose)
+        mutations = Mutations(SEED, SITE, document, compose, document["id"])
         made.append([mutations.next() for _ in range(200)])
     assert made[0] == made[1]
     assert len({change.kind for change in made[0]}) == 9

@@ -99,7 +99,10 @@ def read(w: World) -> None:
     assert f"id: {shop}" in text and "deviceId: harbor/*" in text
     for path in ("", "/placements", "/history", "/explain", "/manifest"):
         w.ask("GET", f"/deployments/{uuid.uuid4()}{path}", 404)
-    assert has("request", w.items("/requests?state=published", "request")[-1])["plan"]["hash"]
+    listed = has("request", w.items("/requests?state=published", "request")[-1])
+    assert listed["plan"] is None and listed["deployments_total"] == len(listed["deployments"])
+    whole = w.ask("GET", f"/requests/{listed['id']}")
+    assert has("request", whole)["plan"]["hash"]
     w.ask("DELETE", f"/requests/{w.ids['request']}", 409)  # no longer in the queue
     w.ask("GET", f"/requests/{uuid.uuid4()}", 404)
 
