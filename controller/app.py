@@ -10,6 +10,7 @@ from flask import Blueprint, Flask
 
 from controller import git_endpoint, measures, pages
 from controller.access.limiter import Limiter
+from controller.access.refusal_budget import RefusalBudget
 from controller.admission import Admission
 from controller.api import ROUTES, guard, logged, meta, problems, routes, schemas, transport
 from controller.api.openapi import PREFIX
@@ -69,6 +70,7 @@ def assemble(settings: ControllerSettings, clock: Callable[[], datetime] = utc_n
         intake=Intake(store, clock, period),
         heartbeats=Heartbeats(store, clock, period),
         sign_ins=Limiter(*SIGN_INS, time.monotonic),
+        refusals=RefusalBudget(time.monotonic),
     )
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from controller.access.limiter import Limiter
+    from controller.access.refusal_budget import RefusalBudget
     from controller.admission import Admission
     from controller.catalog import Catalog
     from controller.events.broker import Broker
@@ -38,6 +39,7 @@ class Parts:
     intake: Intake
     heartbeats: Heartbeats
     sign_ins: Limiter
+    refusals: RefusalBudget
 
     def moment(self) -> Moment:
         """Now, as freshness is judged by it."""
