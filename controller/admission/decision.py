@@ -9,7 +9,7 @@ from margrave import digest
 from margrave.findings import Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from controller.admission.bodies import Policies
     from controller.publish.changes import Change
@@ -24,13 +24,14 @@ class Asked:
     """What stands beside a request's body.
 
     `documents`: by path those that the asker looked at (If-Match); with others it is refused.
-    `note` is called in the transaction that lets the request in, with its id and deployments.
+    `note` is called in the transaction that lets the request in, with its id and deployments,
+    each by id and site.
     """
 
     key: str | None = None
     trace: str | None = None
     documents: Mapping[str, str | None] | None = None
-    note: Callable[[Session, str, list[str]], None] | None = None
+    note: Callable[[Session, str, Sequence[tuple[str, str]]], None] | None = None
 
 
 PLAINLY: Final = Asked()
