@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from controller.store.columns import Base
 
 KEPT: Final = 50  # newest transitions and operations of each deployment: they stay at any age
-ROWS: Final = 2_000  # in a transaction: some ten milliseconds
+ROWS: Final = 2_000  # read or deleted at once
 LOOKS: Final = 100_000  # rows of a table that one sweep looks at
 _ENDED: Final = (OperationState.SUCCEEDED, OperationState.FAILED, OperationState.CANCELLED)
 
@@ -78,16 +78,23 @@ def delete_ids(session: Session, kind: type[Base], ids: Sequence[int]) -> int:
 def _behind_the_newest(store: Store, kind: type[Base], at: str, before: datetime) -> int:
     gone = looked = 0
     place = f"pruning.{kind.__tablename__}"
+    with store.session() as session:
+        behind = (facts.get(session, place) or {"key": 0})["key"]
     ended = False
     while looked < LOOKS and not ended:
-        with store.write() as session:
-            behind = (facts.get(session, place) or {"key": 0})["key"]
+        # Read outside of the transaction that deletes: newer rows may only come to these.
+        with store.session() as session:
             rows = _batch(session, kind, at, behind)
             old = [row for row in rows if row.at < before]
-            ended = len(rows) < ROWS or not old
-            facts.put(session, place, {"key": 0 if ended else rows[-1].key})
-            gone += delete_ids(session, kind, _superfluous(session, kind, old))
+            keys = _superfluous(session, kind, old)
+        if keys:
+            with store.write() as session:
+                gone += delete_ids(session, kind, keys)
+        ended = len(rows) < ROWS or not old
+        behind = 0 if ended else rows[-1].key
         looked += len(rows)
+    with store.write() as session:
+        facts.put(session, place, {"key": behind})
     return gone
 
 

@@ -73,7 +73,7 @@ def _lose_database(works: Works) -> None:
 def test_after_a_rebuild_without_the_database_an_admin_can_be_made(
     works: Works, config: Path
 ) -> None:
-    """Rebuild says that nobody can sign in and which command makes an admin; it lets them in."""
+    """Rebuild prints the command that makes an admin, and the new admin can sign in."""
     _lose_database(works)
     done = _run("rebuild", "--yes", "--config", config)
     assert done.exit_code == 0, done.output
@@ -119,7 +119,7 @@ def test_rebuild_names_no_command_where_an_admin_is_left(works: Works) -> None:
 
 
 def test_a_backup_does_not_overwrite_a_file(works: Works, tmp_path: Path, config: Path) -> None:
-    """The target stays as it was unless --force says otherwise."""
+    """The target stays as it was without --force."""
     target = tmp_path / "kept.tar.gz"
     target.write_text("the backup of last year")
     done = _run("backup", target, "--config", config)
@@ -204,7 +204,7 @@ def test_a_signing_key_that_is_not_configured_is_reported(works: Works, tmp_path
 def test_sites_that_applied_later_commits_are_named_with_the_command(
     works: Works, tmp_path: Path, config: Path
 ) -> None:
-    """What sites applied after the backup is known from the database that was replaced."""
+    """The replaced database knows the commits that sites applied after the backup."""
     backup(works.settings, tmp_path / "b")
     head = works.repository.head()
     works.sites.change("harbor", {"labels": {"zone": "shop"}}, ADA)

@@ -1,4 +1,4 @@
-"""The audit and the page of a request say what was asked for, and what came of that alone."""
+"""The audit names deployments, and the page of a request shows the outcome of that request."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _page(client: FlaskClient, request_id: str) -> str:
 def test_a_failed_request_does_not_show_the_outcome_of_another(
     admin: Api, operator: Api, viewer: Api, client: FlaskClient, parts: Parts
 ) -> None:
-    """What runs there was brought by another request: of the failed one nothing fares."""
+    """Another request brought the running release, so the failed one has no outcome there."""
     shopping.opened(admin)
     one = shopping.deploy(operator, parts)
     failed = operator.patch(f"/deployments/{one}", json={"version": "1.1.0"}).json["id"]
@@ -116,7 +116,7 @@ def test_a_request_that_another_followed_says_so(
 def test_a_command_shows_what_it_acts_on(
     admin: Api, operator: Api, viewer: Api, parts: Parts
 ) -> None:
-    """Retry, cancel and release change no document, and act on what is there."""
+    """Retry, cancel and release change no document: they act on the present one."""
     shopping.opened(admin)
     one = shopping.deploy(operator, parts)
     asked = operator.post(f"/deployments/{one}/retry").json["id"]
