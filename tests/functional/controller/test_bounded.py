@@ -19,6 +19,7 @@ from controller.store import audit, pruning
 from controller.store.audit import Deed
 from controller.store.models import AuditEntry, Deployment, History, Operation
 from tests.functional.controller.kit import Api, Clock, Runner, add_deployment, clear
+from tests.support.runner_process import free_port
 
 YEAR = 366 * 24 * 3600.0
 KEPT = pruning.KEPT
@@ -153,7 +154,7 @@ def test_a_rebuild_carries_the_beginning_of_the_chain(
     clock.forward(YEAR)
     _audited(parts, 1)
     Chores(parts).sweep()
-    http = parts.settings.http.model_copy(update={"bind": "127.0.0.1:1"})
+    http = parts.settings.http.model_copy(update={"bind": f"127.0.0.1:{free_port()}"})
     parts.store.close()
     rebuild(parts.settings.model_copy(update={"http": http}))
     with parts.store.session() as session:

@@ -21,16 +21,17 @@ from controller.store import access, audit, fleet
 from margrave.errors import Conflict
 from tests.support import postgres
 from tests.support.registry import FakeRegistry
+from tests.support.runner_process import free_port
 from tests.support.works import ADA, Works
-
-NOTHING_LISTENS = {"bind": "127.0.0.1:1"}
 
 
 @pytest.fixture
 def works(tmp_path: Path) -> Iterator[Works]:
     """A controller with two sites, an app source and one deployment."""
     registry = FakeRegistry().start()
-    made = Works(tmp_path / "state", registry, http=NOTHING_LISTENS).with_apps("harbor", "depot")
+    made = Works(tmp_path / "state", registry, http={"bind": f"127.0.0.1:{free_port()}"}).with_apps(
+        "harbor", "depot"
+    )
     made.create("harbor")
     made.publisher.publish_all()
     yield made
@@ -45,7 +46,7 @@ def config(works: Works, tmp_path: Path) -> Path:
 
 
 def _config(path: Path, settings: ControllerSettings, more: str = "") -> Path:
-    text = f'[state]\ndir = "{settings.state.dir}"\n[http]\nbind = "127.0.0.1:1"\n'
+    text = f'[state]\ndir = "{settings.state.dir}"\n[http]\nbind = "{settings.http.bind}"\n'
     if settings.database.url:
         text += f'[database]\nurl = "{settings.database.url}"\n'
     path.write_text(text + more)
