@@ -10,6 +10,7 @@ from flask import Blueprint, Flask
 
 from controller import git_endpoint, measures, pages
 from controller.access.limiter import Limiter
+from controller.access.refusal_budget import RefusalBudget
 from controller.access.uses import TokenUses
 from controller.admission import Admission
 from controller.api import ROUTES, guard, logged, meta, problems, routes, schemas, transport
@@ -71,6 +72,7 @@ def assemble(settings: ControllerSettings, clock: Callable[[], datetime] = utc_n
         heartbeats=Heartbeats(store, clock, period),
         sign_ins=Limiter(*SIGN_INS, time.monotonic),
         token_uses=TokenUses(),
+        refusals=RefusalBudget(time.monotonic),
     )
 
 

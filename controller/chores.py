@@ -57,7 +57,7 @@ class Chores:
         if not self._parts.store.leads():
             return
         kept, now = self._parts.settings.retention, self._parts.clock()
-        ages = (kept.events, kept.logs, kept.deleted)
+        ages = (kept.events, kept.logs, kept.deleted, kept.history, kept.audit)
         horizon = Horizon(*(now - timedelta(seconds=durations.seconds(age)) for age in ages))
         retention.sweep(self._parts.store, horizon)
 

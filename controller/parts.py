@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from controller.access.limiter import Limiter
+    from controller.access.refusal_budget import RefusalBudget
     from controller.access.uses import TokenUses
     from controller.admission import Admission
     from controller.catalog import Catalog
@@ -40,6 +41,7 @@ class Parts:
     heartbeats: Heartbeats
     sign_ins: Limiter
     token_uses: TokenUses
+    refusals: RefusalBudget
 
     def moment(self) -> Moment:
         """Now, as freshness is judged by it."""

@@ -104,6 +104,12 @@ class Retention(Section):
     events: Duration = Field("720h", description="how long events are kept")
     logs: Duration = Field("720h", description="how long logs of operations are kept")
     deleted: Duration = Field("720h", description="how long deleted deployments are shown")
+    history: Duration = Field(
+        "2160h",
+        description="how long transitions and operations are kept beyond the newest 50 of each"
+        " deployment",
+    )
+    audit: Duration = Field("8760h", description="how long entries of the audit are kept")
 
 
 class Log(Section):

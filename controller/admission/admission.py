@@ -153,9 +153,10 @@ class Admission:
                 "idempotency_key": key,
                 "trace": asked.trace,
             }
+            answer = self._enter(session, decision, values)
             if asked.note is not None:
-                asked.note(session, request, [one for one, _ in decision.concerned])
-            return self._enter(session, decision, values)
+                asked.note(session, request, decision.concerned)
+            return answer
 
     def _enter(
         self, session: Session, decision: Decision, values: dict[str, Any]

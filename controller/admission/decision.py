@@ -9,7 +9,7 @@ from margrave import digest
 from margrave.findings import Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from controller.admission.bodies import Policies
     from controller.publish.changes import Change
@@ -28,13 +28,14 @@ class Asked:
     `documents`: by path those that the asker looked at (If-Match); with others it is refused.
     `look` returns such documents, and is called for a request that is new: a repeated one has the
     answer that it had before, whatever stands now.
-    `note` is called in the transaction that lets the request in, with its id and deployments.
+    `note` is called in the transaction that lets the request in, with its id and deployments,
+    each by id and site.
     """
 
     key: str | None = None
     trace: str | None = None
     documents: Mapping[str, str | None] | None = None
-    note: Callable[[Session, str, list[str]], None] | None = None
+    note: Callable[[Session, str, Sequence[tuple[str, str]]], None] | None = None
     look: Look | None = None
 
 

@@ -10,7 +10,7 @@ from controller.access.identity import Role
 from controller.admission import admission
 from controller.admission.decision import Asked
 from controller.api import deployments as reading
-from controller.api import paging, seeing
+from controller.api import paging, seeing, targets
 from controller.api.call import Call, Reply
 from controller.api.problems import Problem, invalid, not_found
 from controller.api.routes import Object, Route
@@ -19,7 +19,7 @@ from margrave.findings import Finding
 from margrave.lifecycle import State
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from controller.admission.decision import Look
     from controller.store import Session
@@ -108,7 +108,9 @@ def request_cancelled(call: Call, request_id: str) -> dict[str, Any]:
                 f"this request is {found['state']}: it cannot be taken back",
                 cure=_UNDONE.get(found["state"], "there is nothing left to take back"),
             )
-        call.write_down(session, "request.cancel", found["id"])
+        concerned = sorted(requests.concerned_by(session, found["id"]))
+        target = f"{found['action']} {targets.of_deployments(session, concerned)}"
+        call.write_down(session, "request.cancel", target, {"request": found["id"]})
         session.flush()
         session.expire_all()
         return _request(call, session, request_id)
@@ -142,8 +144,11 @@ def _one(
 def _asked(call: Call, action: str, look: Look | None = None) -> Asked:
     """How it is asked; the audit is written in the transaction that lets it in."""
 
-    def note(session: Session, request_id: str, named: list[str]) -> None:
-        call.write_down(session, f"deployment.{action}", request_id, {"deployments": named})
+    def note(session: Session, request_id: str, concerned: Sequence[tuple[str, str]]) -> None:
+        target = targets.of_deployments(session, concerned)
+        ids = [deployment for deployment, _ in concerned]
+        detail = {"request": request_id, "deployments": ids}
+        call.write_down(session, f"deployment.{action}", target, detail)
 
     return Asked(_key(), call.trace, look=look, note=note)
 

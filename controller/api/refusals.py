@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from controller.api.call import deed_of
 from controller.api.problems import Problem, of_error
@@ -30,8 +30,18 @@ def told(parts: Parts, who: Identity, method: str, path: str) -> Iterator[None]:
     except (Problem, MargraveError) as error:
         problem = error if isinstance(error, Problem) else of_error(error)
         if method not in READING and problem.status in REFUSED and not who.is_site:
-            detail = {"status": problem.status, "why": str(problem.detail)[:500]}
-            deed = deed_of(who, method.lower(), path[:255], "refused", detail)
-            with parts.store.write() as session:
-                audit.add(session, deed, parts.clock())
+            _write(parts, who, method, path, problem)
         raise
+
+
+def _write(parts: Parts, who: Identity, method: str, path: str, problem: Problem) -> None:
+    """Write a refusal, unless the caller has met so many that they would fill the audit."""
+    unwritten = parts.refusals.take(who.holder)
+    if unwritten is None:
+        return
+    detail: dict[str, Any] = {"status": problem.status, "why": str(problem.detail)[:500]}
+    if unwritten:
+        detail["not_written"] = unwritten
+    deed = deed_of(who, method.lower(), path[:255], "refused", detail)
+    with parts.store.write() as session:
+        audit.add(session, deed, parts.clock())

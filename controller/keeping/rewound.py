@@ -9,11 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sqlalchemy.exc import SQLAlchemyError
-
 from controller.keeping.backup import database_file
 from controller.publish import Repository
-from controller.store import Store, documents
+from controller.store import Store, carrying, documents
 from margrave.errors import MargraveError
 
 if TYPE_CHECKING:
@@ -82,8 +80,8 @@ def _applied(settings: ControllerSettings) -> dict[str, str]:
     store = Store(settings.database_url)
     try:
         with store.session() as session:
-            return documents.applied_commits(session)
-    except (MargraveError, SQLAlchemyError):  # damaged, or of a schema without these columns
+            return carrying.applied_commits(session)
+    except MargraveError:  # damaged, or of a schema without these columns
         return {}
     finally:
         store.close()

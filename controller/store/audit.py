@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import func, select
 
+from controller.store import facts
 from controller.store.models import AuditEntry
 from controller.store.shapes import stamp
 from margrave.digest import canonical_json
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
 BEGINNING: Final = "0" * 64
+PRUNED: Final = "audit.pruned"  # {entries, before, hash}: of the last entry that was deleted by age
 RECENT: Final = 2000  # entries in which wrong sign-ins are looked for: no query grows with time
 
 
@@ -90,18 +92,23 @@ def listing(
 
 
 def verified(session: Session) -> dict[str, Any]:
-    """The chain read from its beginning: {entries, newest, broken_at}.
+    """The chain read from its beginning: {entries, newest, broken_at, pruned}.
 
     `broken_at` is the first entry that is not what was written, or that another one is missing
-    before. That entries at the end were cut off shows only to who noted the newest hash.
+    before. That entries at the end were cut off shows only to who noted the newest hash. `pruned`
+    tells how many older ones were deleted by age: the chain begins with the last one's hash.
     """
-    previous, entries = BEGINNING, 0
+    before = facts.get(session, PRUNED)
+    pruned = {key: before[key] for key in ("entries", "before")} if before else None
+    previous, entries = before["hash"] if before else BEGINNING, 0
     query = select(AuditEntry).order_by(AuditEntry.id).execution_options(yield_per=1000)
     for row in session.scalars(query):
         if row.previous != previous or row.hash != _hash(row):
-            return {"entries": entries, "newest": previous, "broken_at": row.id}
+            found = {"entries": entries, "newest": previous, "broken_at": row.id}
+            return {**found, "pruned": pruned}
         previous, entries = row.hash, entries + 1
-    return {"entries": entries, "newest": previous if entries else None, "broken_at": None}
+    newest = previous if entries else None
+    return {"entries": entries, "newest": newest, "broken_at": None, "pruned": pruned}
 
 
 def _hash(row: AuditEntry) -> str:

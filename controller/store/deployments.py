@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import bindparam, case, func, or_, select
+from sqlalchemy import bindparam, case, func, or_, select, tuple_
 
 from controller.store import finding, placements
 from controller.store.columns import Utc, table
@@ -91,6 +91,13 @@ class Shown:
     key: int
     resource: dict[str, Any]
     placements: list[dict[str, Any]]
+
+
+def names(session: Session, concerned: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """Return the names of deployments by id and site."""
+    pair = tuple_(Deployment.id, Deployment.site)
+    query = select(Deployment.id, Deployment.site, Deployment.name).where(pair.in_(concerned))
+    return {(row.id, row.site): row.name for row in session.execute(query)}
 
 
 def find(

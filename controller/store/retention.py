@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import delete, func, or_, select, tuple_
 
+from controller.store import pruning
 from controller.store.columns import table
 from controller.store.models import (
     Command,
@@ -44,11 +45,14 @@ class Horizon:
     events: datetime
     logs: datetime
     deleted: datetime
+    history: datetime
+    audit: datetime
 
 
 def sweep(store: Store, horizon: Horizon) -> int:
     """Delete what is old: events, logs, unreadable reports, requests and commands that ended,
-    tokens that are not valid any more, contents that no version has, deleted deployments.
+    tokens that are not valid any more, contents that no version has, deleted deployments, and of
+    the others what `pruning` deletes.
 
     The rows that were deleted; on SQLite the disk has their space back afterwards.
     """
@@ -77,6 +81,9 @@ def sweep(store: Store, horizon: Horizon) -> int:
                 Component.created_at < horizon.deleted,
                 Component.digest.not_in(named),
             ),
+            pruning.history(store, horizon.history),
+            pruning.operations(store, horizon.history),
+            pruning.audit_entries(store, horizon.audit),
         )
     )
     if gone:

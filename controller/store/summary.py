@@ -6,7 +6,7 @@ from collections import Counter
 from heapq import nlargest
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import case, func, select
+from sqlalchemy import case, false, func, select
 
 from controller.store import deployments, hearing, placements
 from controller.store.freshness import ACTIVE_PERIODS, STALE_PERIODS, NodeStatus
@@ -19,6 +19,7 @@ from controller.store.models import (
     Site,
 )
 from controller.store.shapes import stamp
+from controller.store.words import COMMANDS, RequestState
 from margrave.lifecycle import Freshness, Outcome, State
 
 if TYPE_CHECKING:
@@ -127,15 +128,27 @@ def transitions(session: Session, only: Sites, limit: int) -> list[dict[str, Any
 def progress(
     session: Session, request: str, moment: Moment, only: Sites, limit: int
 ) -> dict[str, Any]:
-    """How the deployments of a request fare: numbers by outcome, of how many of these nobody knows
-    whether it still holds, and those first that are open."""
+    """Return how the deployments of a request fare.
+
+    `outcomes` has numbers by outcome, `unknown` of how many of these nobody knows whether it still
+    holds, `deployments` those first that are open. A deployment counts while its document is the
+    one that this request brought; `others` is the number of those where it is not.
+    """
     joined = (Deployment.id == RequestDeployment.deployment) & (
         Deployment.site == RequestDeployment.site
     )
-    number = select(Request.number).where(Request.id == request).scalar_subquery()
-    where = [RequestDeployment.request == number]
+    asked = session.execute(
+        select(Request.number, Request.action, Request.state).where(Request.id == request)
+    ).one()
+    where = [RequestDeployment.request == asked.number]
     if only is not None:
         where.append(Deployment.site.in_(only))
+    known = select(func.count()).select_from(RequestDeployment).join(Deployment, joined)
+    all_known = session.scalar(known.where(*where)) or 0
+    if asked.state is not RequestState.PUBLISHED:
+        where.append(false())
+    elif asked.action not in COMMANDS:  # a command acts on what is there
+        where.append(Deployment.request == request)
     lost = case((hearing.unknown(moment), Freshness.UNKNOWN.value), else_=Freshness.FRESH.value)
     tally = select(Deployment.outcome, lost.label("freshness"), func.count())
     tally = tally.join(RequestDeployment, joined).join(Site, Site.name == Deployment.site)
@@ -149,6 +162,7 @@ def progress(
     rows = rows.join(Site, Site.name == Deployment.site).where(*where)
     rows = rows.order_by(right, Deployment.site, Deployment.name).limit(limit)
     return {
+        "others": all_known - sum(number for _, _, number in counts),
         "outcomes": _sums((outcome.value, number) for outcome, _, number in counts),
         "unknown": _sums(
             (outcome.value, number)

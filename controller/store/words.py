@@ -40,6 +40,10 @@ class Action(StrEnum):
     RELEASE = "release"
 
 
+# They are commands for runners: they bring no document.
+COMMANDS: Final = frozenset({Action.RETRY, Action.CANCEL, Action.RELEASE})
+
+
 class Priority(StrEnum):
     """Who goes first in the queue."""
 

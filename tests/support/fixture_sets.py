@@ -33,7 +33,8 @@ REGISTRY: Final = "registry.margrave.lab:5000"
 BASE: Final = "/tmp/margrave-fixture"  # where everything was on the machine that made the set
 # History is as old as its set; these settings keep a controller from forgetting it.
 KEEP_HISTORY: Final = {
-    f"MARGRAVE_RETENTION__{kind}": "87600h" for kind in ("EVENTS", "LOGS", "DELETED")
+    f"MARGRAVE_RETENTION__{kind}": "87600h"
+    for kind in ("EVENTS", "LOGS", "DELETED", "HISTORY", "AUDIT")
 }
 
 

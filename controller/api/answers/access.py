@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from pydantic import BaseModel
+
 from margrave.schemas.resources import Count, Resource, Time, Uuid
 
 RoleName = Literal["viewer", "operator", "admin"]
@@ -24,12 +26,20 @@ class AuditEntry(Resource):
     hash: str
 
 
+class Pruned(BaseModel):
+    """Entries that were deleted by age: how many, and the time of the last of them."""
+
+    entries: Count
+    before: Time
+
+
 class AuditChain(Resource):
     """Whether every entry is what was written; `broken_at` is the first that is not."""
 
     entries: Count
     newest: str | None
     broken_at: Count | None
+    pruned: Pruned | None
 
 
 class Token(Resource):

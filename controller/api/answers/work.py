@@ -80,6 +80,7 @@ class Progress(Resource):
     id: Uuid
     outcomes: dict[Outcome, Count]
     unknown: dict[Outcome, Count]
+    others: Count
 
 
 class Summary(Resource):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +14,8 @@ from margrave.terminal.options import shows
 from margrave.terminal.shape import Noun
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from margrave.cli.api import Api
     from margrave.terminal.output import Output
 
@@ -53,11 +55,18 @@ def verify(context: click.Context, api: Api, out: Output, newest: str | None) ->
     elif found["broken_at"] is not None:
         click.echo(f"entry {found['broken_at']} is not what was written (or one before it is gone)")
     elif cut:
-        click.echo(f"no entry has the hash {newest}: the newest entries were taken away")
+        click.echo(f"no entry has the hash {newest}: {_reason_of_cut(found)}")
     else:
         click.echo(f"{found['entries']} entries are whole; the newest is {found['newest'] or '-'}")
     if cut or found["broken_at"] is not None:
         context.exit(Exit.FAILED)
+
+
+def _reason_of_cut(found: Mapping[str, Any]) -> str:
+    """Tell why a noted hash may be gone: also old entries are deleted, after `retention.audit`."""
+    words = "the newest entries were taken away"
+    pruned = found.get("pruned")
+    return f"{words}, or it is older than {pruned['before']} and was deleted" if pruned else words
 
 
 def _has(api: Api, newest: str) -> bool:

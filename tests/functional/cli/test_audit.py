@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from tests.functional.cli.conftest import FakeController, Run
 
 VERIFY = "/api/v1/audit/verify"
-WHOLE = {"entries": 2, "newest": "b" * 64, "broken_at": None}
+WHOLE = {"entries": 2, "newest": "b" * 64, "broken_at": None, "pruned": None}
+OLD = {**WHOLE, "pruned": {"entries": 9, "before": "2030-01-01T00:00:00.000Z"}}
 
 
 @pytest.mark.parametrize(
@@ -19,6 +20,7 @@ WHOLE = {"entries": 2, "newest": "b" * 64, "broken_at": None}
         (WHOLE, (), 0, "2 entries are whole; the newest is bbbb"),
         (WHOLE, ("--newest", "a" * 64), 0, "2 entries are whole"),
         (WHOLE, ("--newest", "c" * 64), 1, "the newest entries were taken away"),
+        (OLD, ("--newest", "c" * 64), 1, "or it is older than 2030-01-01T00:00:00.000Z"),
         ({**WHOLE, "broken_at": 7}, (), 1, "entry 7 is not what was written"),
     ],
 )

@@ -21,16 +21,17 @@ from controller.store import access, audit, fleet
 from margrave.errors import Conflict
 from tests.support import postgres
 from tests.support.registry import FakeRegistry
+from tests.support.runner_process import free_port
 from tests.support.works import ADA, Works
-
-NOTHING_LISTENS = {"bind": "127.0.0.1:1"}
 
 
 @pytest.fixture
 def works(tmp_path: Path) -> Iterator[Works]:
     """A controller with two sites, an app source and one deployment."""
     registry = FakeRegistry().start()
-    made = Works(tmp_path / "state", registry, http=NOTHING_LISTENS).with_apps("harbor", "depot")
+    made = Works(tmp_path / "state", registry, http={"bind": f"127.0.0.1:{free_port()}"}).with_apps(
+        "harbor", "depot"
+    )
     made.create("harbor")
     made.publisher.publish_all()
     yield made
@@ -45,7 +46,7 @@ def config(works: Works, tmp_path: Path) -> Path:
 
 
 def _config(path: Path, settings: ControllerSettings, more: str = "") -> Path:
-    text = f'[state]\ndir = "{settings.state.dir}"\n[http]\nbind = "127.0.0.1:1"\n'
+    text = f'[state]\ndir = "{settings.state.dir}"\n[http]\nbind = "{settings.http.bind}"\n'
     if settings.database.url:
         text += f'[database]\nurl = "{settings.database.url}"\n'
     path.write_text(text + more)
@@ -73,7 +74,7 @@ def _lose_database(works: Works) -> None:
 def test_after_a_rebuild_without_the_database_an_admin_can_be_made(
     works: Works, config: Path
 ) -> None:
-    """Rebuild says that nobody can sign in and which command makes an admin; it lets them in."""
+    """Rebuild prints the command that makes an admin, and the new admin can sign in."""
     _lose_database(works)
     done = _run("rebuild", "--yes", "--config", config)
     assert done.exit_code == 0, done.output
@@ -119,7 +120,7 @@ def test_rebuild_names_no_command_where_an_admin_is_left(works: Works) -> None:
 
 
 def test_a_backup_does_not_overwrite_a_file(works: Works, tmp_path: Path, config: Path) -> None:
-    """The target stays as it was unless --force says otherwise."""
+    """The target stays as it was without --force."""
     target = tmp_path / "kept.tar.gz"
     target.write_text("the backup of last year")
     done = _run("backup", target, "--config", config)
@@ -204,7 +205,7 @@ def test_a_signing_key_that_is_not_configured_is_reported(works: Works, tmp_path
 def test_sites_that_applied_later_commits_are_named_with_the_command(
     works: Works, tmp_path: Path, config: Path
 ) -> None:
-    """What sites applied after the backup is known from the database that was replaced."""
+    """The replaced database knows the commits that sites applied after the backup."""
     backup(works.settings, tmp_path / "b")
     head = works.repository.head()
     works.sites.change("harbor", {"labels": {"zone": "shop"}}, ADA)

@@ -18,6 +18,7 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from sqlalchemy import Engine, MetaData, create_engine, select, text
 
+from bench import migrations
 from controller import settings
 from controller.app import assemble, create_app
 from controller.store import Store, finding, schema
@@ -144,6 +145,18 @@ def test_what_stands_in_an_earlier_schema_is_there_in_the_newest(url: str, engin
     with store.session() as session:
         assert len(finding.keys(session, Wanted(q="storef harbor"), after=None, limit=9)) == 1
     store.close()
+    assert differences(engine) == []
+
+
+def test_many_rows_go_forward(url: str, engine: Engine) -> None:
+    """The rows of `bench.migrations`, which measures 100,000 deployments, are all there afterwards,
+    and each request knows how many documents it changed."""
+    assert migrations.migrated(url, 2_000)["seconds"] > 0
+    counts = {"deployments": 2_000, "history": 6_000, "operations": 2_000, "events": 2_000}
+    with engine.connect() as connection:
+        for table, number in counts.items():
+            assert connection.scalar(text(f"SELECT count(*) FROM {table}")) == number
+        assert connection.scalar(text("SELECT sum(documents) FROM requests")) == 2_000
     assert differences(engine) == []
 
 

@@ -140,7 +140,7 @@ def _fill(store: Store, clock: Clock, rows: int) -> None:
 
 def _everything(clock: Clock) -> Horizon:
     later = clock() + timedelta(days=1)
-    return Horizon(later, later, later)
+    return Horizon(later, later, later, later, later)
 
 
 def test_the_disk_has_its_space_back(tmp_path: Path, clock: Clock) -> None:

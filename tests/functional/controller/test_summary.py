@@ -8,11 +8,12 @@ from datetime import timedelta
 
 import pytest
 from flask.testing import FlaskClient
+from sqlalchemy import select
 
 from controller.pages import charts
 from controller.parts import Parts
 from controller.store import facts, lately, requests
-from controller.store.models import Site
+from controller.store.models import Deployment, Site
 from controller.store.words import Action, Priority, RequestState
 from tests.functional.controller.kit import (
     REVISION,
@@ -237,6 +238,9 @@ def _published(parts: Parts, deployment: str, state: RequestState = RequestState
               "ended_at": parts.clock()}  # fmt: skip
     with parts.store.write() as session:
         requests.add(session, values, [(deployment, "harbor")], parts.clock())
+        if state is RequestState.PUBLISHED:
+            row = session.scalars(select(Deployment).where(Deployment.id == deployment)).one()
+            row.request = made
     return made
 
 
