@@ -6,6 +6,7 @@ import logging
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Final
 
 from flask import Response, request
@@ -102,10 +103,13 @@ def _feed(sink: IO[bytes], read: Callable[[int], bytes], watch: Callable[[bytes]
         while chunk := read(CHUNK):
             watch(chunk)
             sink.write(chunk)
-        sink.close()
     except (OSError, ValueError):
         # Git has ended, or the client has gone: the answer tells which, if anybody reads it.
         return
+    finally:
+        # Without the end of its input Git would wait for ever, and a thread with it.
+        with suppress(OSError):
+            sink.close()
 
 
 def _head(source: IO[bytes]) -> tuple[str, list[tuple[str, str]]]:

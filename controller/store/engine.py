@@ -17,7 +17,7 @@ from sqlalchemy.pool import QueuePool
 from controller.store import copying, outages, schema, space
 from controller.store.events import TOLD
 from controller.store.sharing import Alone, Shared
-from margrave.errors import Refused
+from margrave.errors import Refused, Unreachable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,6 +30,8 @@ __all__ = ["Session", "Store"]  # the session is named by who queries with it
 _WRITES = "margrave_writes"
 # A reader elsewhere (backup, a second process) may hold the file for a moment; longer is a fault.
 _BUSY_MILLISECONDS = 15_000
+# Writers of this process wait for each other, and the first of them as long as stands above.
+_TURN_SECONDS = 30.0
 
 POSTGRESQL: Final = "postgresql+psycopg"
 # Several controllers share a server that lets in a hundred by default.
@@ -77,13 +79,23 @@ class Store:
     @contextmanager
     def write(self) -> Iterator[Session]:
         """One transaction; afterwards those who asked for it are told that it stored events."""
-        with outages.told(), self._lock, Session(self._writing) as session, session.begin():
+        with outages.told(), self._turn(), Session(self._writing) as session, session.begin():
             self._sharing.begin(session)
             yield session
             self._sharing.end(session)
         if session.info.get(TOLD):  # a quiet fleet's heartbeats store none
             for listener in tuple(self._listeners):
                 listener()
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Wait for other writers of this process; Unreachable when they take too long."""
+        if not self._lock.acquire(timeout=_TURN_SECONDS):
+            raise Unreachable("the database is busy", "try again in a moment")
+        try:
+            yield
+        finally:
+            self._lock.release()
 
     @contextmanager
     def alone(self, what: str, patience: float | None = None) -> Iterator[None]:
