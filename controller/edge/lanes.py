@@ -80,7 +80,7 @@ class Lane:
             return LaneState(running, self._waiting, self._refused)
 
     def stalled(self) -> bool:
-        """Whether work has waited for minutes while no task ended."""
+        """Return True when work has waited for minutes while no task ended."""
         with self._changed:
             return self._waiting > 0 and time.monotonic() - self._progress > STALLED
 
