@@ -110,7 +110,7 @@ class Connection(TConn):  # type: ignore[misc]
         self.sock.settimeout(self.send_timeout)
 
     def receive(self) -> bool:
-        """Read the bytes that have arrived; return False when the client has ended the connection."""
+        """Read the bytes that have arrived; return False when the client has hung up."""
         room = self._missing if self.phase is Phase.BODY else HEADER_LIMIT + PIECE
         while len(self.received) < room:
             try:
