@@ -214,6 +214,10 @@ class EdgeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         except ssl.SSLWantWriteError:
             self._listen(connection, selectors.EVENT_WRITE)
             return False
+        except ssl.SSLError as error:
+            self.log.debug("no TLS with a client: %s", error)
+            self._linger(connection)  # the alert that tells the client why must still arrive
+            return False
         self._listen(connection)
         connection.phase = Phase.HEADER
         return True
