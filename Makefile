@@ -89,7 +89,7 @@ docs: $(STAMP) ## the documentation as pages: var/docs/index.html
 
 # Each beside its reference, in one run. Those of the second line make edge nodes, and need root.
 # Not among them: `python -m bench.compare` has no bar, and fetches the community's modules first.
-SERVERS := publish reports lists migrations reads resting pages heartbeats fleet_quiet poll runner_memory documents hostile
+SERVERS := publish reports lists migrations reads edge resting pages heartbeats fleet_quiet poll runner_memory documents hostile
 ON_NODES := push_to_healthy drift module gap operations fleet
 
 bench: $(STAMP) ## measure against the bars of docs/quality.md; figures as JSON under var/bench

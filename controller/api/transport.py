@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 HEADER: Final = "X-Request-Id"
 FORM: Final = "application/x-www-form-urlencoded"
 NULL: Final = "\0"
+UNLIMITED: Final = 1 << 62
 
 # Nothing from elsewhere, nothing inline: a text that slips into a page can do nothing there.
 POLICY: Final = (
@@ -46,7 +47,8 @@ def _begin() -> None:
     wanted = request.headers.get(HEADER, "")
     g.request_id = wanted if is_trace(wanted) else str(uuid.uuid4())
     if request.path.startswith("/git/"):
-        request.max_content_length = None  # packs are streamed, never held in memory
+        # Packs are streamed, never held in memory. None would mean the limit of all others.
+        request.max_content_length = UNLIMITED
     else:
         _refuse_nulls()
 

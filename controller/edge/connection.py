@@ -110,7 +110,7 @@ class Connection(TConn):  # type: ignore[misc]
         self.sock.settimeout(self.send_timeout)
 
     def receive(self) -> bool:
-        """Take what has come; False when the client has ended the connection."""
+        """Read the bytes that have arrived; return False when the client has hung up."""
         room = self._missing if self.phase is Phase.BODY else HEADER_LIMIT + PIECE
         while len(self.received) < room:
             try:
@@ -123,7 +123,7 @@ class Connection(TConn):  # type: ignore[misc]
         return True
 
     def has_header(self) -> bool:
-        """Whether the header has been received to its end."""
+        """Return True when the header is complete."""
         found = self.received.find(_END, max(0, self._searched - len(_END)))
         self._searched = len(self.received)
         return found >= 0
@@ -144,7 +144,7 @@ class Connection(TConn):  # type: ignore[misc]
 
     @property
     def has_body(self) -> bool:
-        """Whether the whole body has been received, or is not going to be."""
+        """Return True when there is nothing to wait for before a thread handles the request."""
         return self.streamed or not self.whole or len(self.received) >= self._missing
 
     def hand_over(self) -> None:
@@ -155,7 +155,7 @@ class Connection(TConn):  # type: ignore[misc]
             self.received = bytearray()
 
     def next_request(self) -> None:
-        """Begin again, with what has been received beyond the last request."""
+        """Prepare for the next request, of which bytes may have been received already."""
         self.request = None
         self.received = bytearray(self.parser.unreader.take_buffered())
         self.sock.setblocking(False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections import Counter, OrderedDict, deque
@@ -10,6 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+LOG = logging.getLogger(__name__)
 
 IDLE_THREAD: Final = 30.0  # seconds until a thread without work ends and gives its memory back
 STALLED: Final = 120.0  # seconds with work waiting and nothing done: a restart is better
@@ -77,7 +80,7 @@ class Lane:
             return LaneState(running, self._waiting, self._refused)
 
     def stalled(self) -> bool:
-        """Whether work has waited for minutes while no task ended."""
+        """Return True when work has waited for minutes while no task ended."""
         with self._changed:
             return self._waiting > 0 and time.monotonic() - self._progress > STALLED
 
@@ -97,6 +100,8 @@ class Lane:
             keys, task = taken
             try:
                 task()
+            except Exception:  # one request's failure must not take a thread from all others
+                LOG.exception("a request of the lane %s failed", self._name)
             finally:
                 del task
                 self._give_back(keys)

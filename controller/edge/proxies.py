@@ -31,7 +31,7 @@ def address_of(text: str) -> Address | None:
 
 
 def trusted(address: Address | None, proxies: tuple[Network, ...]) -> bool:
-    """Whether an address is that of a trusted proxy."""
+    """Return True for the address of a trusted proxy."""
     return address is not None and any(address in network for network in proxies)
 
 

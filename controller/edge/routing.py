@@ -17,7 +17,7 @@ SIGN_INS: Final = "sign-ins"
 READS: Final = "reads"
 CHANGES: Final = "changes"
 
-THREADS: Final = 16  # of reads, changes and runners each, where http.threads does not say
+THREADS: Final = 16  # for reads, changes and runners each; http.threads overrides it
 GIT_THREADS: Final = 16
 UPLOAD_THREADS: Final = 4
 # Hashing a password takes 64 MiB and a processor: two at a time keep both for others.

@@ -24,6 +24,8 @@ from controller.edge.table import Table
 from controller.edge.tls import Contexts
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from controller.edge.proxies import Network
 
 ACCEPTED_AT_ONCE: Final = 64  # then what these sent is looked at before more are accepted
@@ -140,7 +142,7 @@ class EdgeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
     # Receiving, on the loop
 
     def accept(self, listener: Any) -> None:
-        """Accept what has come, a few at a time."""
+        """Accept new connections, a few at a time."""
         for _ in range(ACCEPTED_AT_ONCE):
             try:
                 client, address = listener.accept()
@@ -149,16 +151,12 @@ class EdgeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
                 if oldest is not None:
                     self._drop(oldest)
                 return
-            self._welcome(Connection(self.cfg, client, address, listener.getsockname()))
+            connection = Connection(self.cfg, client, address, listener.getsockname())
+            self._safely(connection, self._welcome)
 
     def _welcome(self, connection: Connection) -> None:
         if self.cfg.is_ssl:
-            try:
-                connection.secure(self._contexts.current())
-            except OSError as error:
-                self.log.debug("TLS cannot begin: %s", error)
-                connection.close()
-                return
+            connection.secure(self._contexts.current())
         connection.deadline = time.monotonic() + self.options.header_timeout
         self._wait(connection)
         self._advance(connection)
@@ -182,18 +180,24 @@ class EdgeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
 
     def _ready(self, connection: Connection, _sock: Any) -> None:
         if connection.registered:  # it may have been closed for another in this very turn
-            self._advance(connection)
+            self._safely(connection, self._advance)
 
-    def _advance(self, connection: Connection) -> None:
-        """Take what has come and go on as far as it leads."""
+    def _safely(self, connection: Connection, step: Callable[[Connection], None]) -> None:
+        """Take a step for one connection; whatever fails there must not end the loop of all."""
         try:
-            if connection.phase is Phase.HANDSHAKE and not self._shake(connection):
-                return
-            lives = connection.receive()
+            step(connection)
         except OSError as error:
             self.log.debug("a connection failed: %s", error)
             self._drop(connection)
+        except Exception:
+            self.log.exception("a connection failed")
+            self._drop(connection)
+
+    def _advance(self, connection: Connection) -> None:
+        """Read the bytes that have arrived and continue with the request."""
+        if connection.phase is Phase.HANDSHAKE and not self._shake(connection):
             return
+        lives = connection.receive()
         if connection.phase is Phase.CLOSING:
             connection.received.clear()
         self._go_on(connection)
@@ -209,6 +213,10 @@ class EdgeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             return False
         except ssl.SSLWantWriteError:
             self._listen(connection, selectors.EVENT_WRITE)
+            return False
+        except ssl.SSLError as error:
+            self.log.debug("no TLS with a client: %s", error)
+            self._linger(connection)  # the alert that tells the client why must still arrive
             return False
         self._listen(connection)
         connection.phase = Phase.HEADER
@@ -276,7 +284,8 @@ class EdgeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         try:
             keep = bool(self.handle(connection))
         finally:
-            self.method_queue.defer(self._handled, connection, keep)
+            after = self._rest if keep else self._linger
+            self.method_queue.defer(self._safely, connection, after)
 
     def handle_request(self, req: Any, conn: Connection) -> bool:
         """Handle a request; a client that does not read its answer is no error of ours."""
@@ -287,14 +296,14 @@ class EdgeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             raise StopIteration from error
 
     def _keepalive_after(self, conn: Connection, keepalive: bool) -> bool:
-        """Whether the connection can take another request; gunicorn waits for its body longer."""
+        """Return True if another request may follow; gunicorn waits longer for unread bodies."""
         if not keepalive or not (conn.whole or conn.parser.unreader.streaming):
             return False
         return bool(conn.parser.finish_body(deadline=time.monotonic() + DRAIN))
 
-    def _handled(self, connection: Connection, keep: bool) -> None:
-        """Go on after a request, on the loop."""
-        if not keep or not self.alive:
+    def _rest(self, connection: Connection) -> None:
+        """Wait for another request, or begin with it if it has come already."""
+        if not self.alive:
             self._linger(connection)
             return
         connection.next_request()

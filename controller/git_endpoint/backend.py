@@ -99,12 +99,15 @@ def _call(done: Callable[[], object]) -> None:
 
 
 def _feed(sink: IO[bytes], read: Callable[[int], bytes], watch: Callable[[bytes], bool]) -> None:
-    # Git has ended, or the client has gone: the answer tells which, if anybody reads it.
-    with suppress(OSError, ValueError):
-        while (chunk := read(CHUNK)) and watch(chunk):
-            sink.write(chunk)
-    with suppress(OSError, ValueError):
-        sink.close()  # Git does nothing with a request that ends in the middle
+    try:
+        # Git has ended, or the client has gone: the answer tells which, if anybody reads it.
+        with suppress(OSError, ValueError):
+            while (chunk := read(CHUNK)) and watch(chunk):
+                sink.write(chunk)
+    finally:
+        # Without the end of its input Git would wait for ever; one that ends early changes nothing.
+        with suppress(OSError, ValueError):
+            sink.close()
 
 
 def _head(source: IO[bytes]) -> tuple[str, list[tuple[str, str]]]:

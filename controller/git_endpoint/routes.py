@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 PREFIX: Final = "/git/deployments.git"
 FETCH: Final = "git-upload-pack"
 PUSH: Final = "git-receive-pack"
+UNLIMITED: Final = 1 << 62
 
 
 def blueprint(
@@ -57,8 +58,9 @@ def blueprint(
         refusal = _refusal(repository, who, service)
         if refusal or who is None:
             return _refused(who, service, refusal)
-        # A pack is as large as it is: it is streamed to Git, which has its own limits.
-        request.max_content_length = None
+        # A pack is as large as it is: it is streamed to Git, which has its own limits. None would
+        # mean the limit that the application has for all other bodies.
+        request.max_content_length = UNLIMITED
         if service == FETCH:
             return run(repository, f"/{service}", who)
         came = _arrival(who)

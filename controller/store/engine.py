@@ -31,6 +31,8 @@ _WRITES = "margrave_writes"
 _PATIENCE = "margrave_patience"
 # A reader elsewhere (backup, a second process) may hold the file for a moment; longer is a fault.
 _BUSY_MILLISECONDS = 15_000
+# Writers of this process wait for each other, and the first of them as long as stands above.
+_TURN_SECONDS = 30.0
 
 POSTGRESQL: Final = "postgresql+psycopg"
 # Several controllers share a server that lets in a hundred by default.
@@ -92,8 +94,8 @@ class Store:
 
     @contextmanager
     def _locked(self, patience: float | None) -> Iterator[None]:
-        """Keep other writers of this process out."""
-        if not self._lock.acquire(timeout=-1 if patience is None else patience):
+        """Wait for other writers of this process; Unreachable when they take too long."""
+        if not self._lock.acquire(timeout=_TURN_SECONDS if patience is None else patience):
             raise Unreachable("the database is busy", "try again in a moment")
         try:
             yield

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
 import time
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ import pytest
 
 from tests.functional.controller.test_serve import TOKEN, serving
 from tests.support.waiting import eventually
+from tests.support.works import git
 
 HALF = b"GET /api/v1/sites HTTP/1.1\r\nHost: margrave\r\nX-Slow: "
 SLOW_BODY = b"POST /api/v1/login HTTP/1.1\r\nHost: margrave\r\nContent-Length: 900\r\n\r\n{"
@@ -42,6 +44,16 @@ def many(url: str, data: bytes, number: int) -> Iterator[list[socket.socket]]:
     """So many connections that stay as they are."""
     with contextlib.ExitStack() as opened:
         yield [opened.enter_context(connect(url, data)) for _ in range(number)]
+
+
+def answered(line: socket.socket, ending: bytes, times: int = 1) -> bytes:
+    """What came, up to the last of so many endings."""
+    told = b""
+    while told.count(ending) < times:
+        some = line.recv(65536)
+        assert some, told
+        told += some
+    return told
 
 
 def seconds(url: str) -> float:
@@ -77,7 +89,8 @@ def test_a_connection_that_rests_is_closed(edge):
     """After http.idle_timeout without another request."""
     url, _ = edge
     with connect(url, b"GET /healthz HTTP/1.1\r\nHost: margrave\r\n\r\n") as line:
-        assert line.recv(4096).startswith(b"HTTP/1.1 200")
+        told = answered(line, b"}\n")
+        assert told.startswith(b"HTTP/1.1 200")
         assert line.recv(4096) == b""
 
 
@@ -102,13 +115,9 @@ def test_a_request_may_come_in_pieces(edge):
     with connect(url) as line:
         for place in range(0, len(whole), 7):
             line.sendall(whole[place : place + 7])
-        assert line.recv(65536).startswith(b"HTTP/1.1 401")
+        assert answered(line, b"}").startswith(b"HTTP/1.1 401")
         line.sendall(b"GET /healthz HTTP/1.1\r\nHost: m\r\n\r\n" * 2)
-        told = b""
-        while told.count(b"HTTP/1.1 200") < 2:
-            some = line.recv(65536)
-            assert some, told
-            told += some
+        assert answered(line, b"}\n", 2).count(b"HTTP/1.1 200") == 2
 
 
 def test_who_asks_first_is_let_send_its_body(edge):
@@ -154,3 +163,17 @@ def test_streams_have_places_of_their_own(edge):
             lambda: httpx.get(f"{url}/api/v1/events", headers=TOKEN).status_code == 503, 10, "room"
         )
         assert seconds(url) < 2
+
+
+@pytest.mark.parametrize("buffer", ["1m", "64m"], ids=["chunked", "with its length"])
+def test_large_pushes_are_streamed(edge, tmp_path: Path, buffer: str):
+    """A pack that is larger than any body of the API comes in, with its length known or not."""
+    url, _ = edge
+    remote = url.replace("//", "//any:operator@") + "/git/deployments.git"
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", remote, str(clone))
+    (clone / f"notes-{buffer}").write_bytes(os.urandom(12 * 1024 * 1024))
+    git(clone, "add", ".")
+    git(clone, "-c", "user.name=ada", "-c", "user.email=ada@example.org", "commit", "-qm", "Notes")
+    git(clone, "-c", f"http.postBuffer={buffer}", "push", "-q", "origin", "HEAD:main")
+    assert f"notes-{buffer}" in git(clone, "ls-tree", "--name-only", "origin/main")
