@@ -1,4 +1,4 @@
-"""Changes that an operator acts on, newest first: an entry for each deployment and what was done.
+"""List of changes for operators, newest first: one entry for each deployment and action.
 
 Three sources are merged by time. A cursor holds how far each of them was read.
 """

@@ -1,4 +1,4 @@
-"""Pages of what happened and who did it: changes, the audit, requests and operations."""
+"""Activity pages: changes, the audit, requests and operations."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def log(call: Call, operation: str) -> Response:
 
 
 def _entry(change: dict[str, Any]) -> dict[str, Any]:
-    """Return a change as a row: what happened, where, and what came of it."""
+    """Return a change as a row with its title, link, place and result."""
     if change["kind"] == "deployment":
         return {**change, **_of_deployment(change)}
     if change["kind"] == "request":

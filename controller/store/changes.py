@@ -26,7 +26,7 @@ Sites = frozenset[str] | None  # those that the reader may see; None is all
 NEWEST_EVENTS: Final = 5_000
 NEWEST_TRANSITIONS: Final = 20_000
 ENDED_BADLY: Final = (RequestState.FAILED, RequestState.REFUSED, RequestState.CANCELLED)
-# What an operator acts on; every heartbeat may bring news of the other fields.
+# Fields that an operator acts on; every heartbeat may bring news of the others.
 FIELDS: Final = ("freshness", "status", "paused", "drain", "locked", "halted", "removed")
 
 
