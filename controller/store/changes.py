@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 Sites = frozenset[str] | None  # those that the reader may see; None is all
 
 # Each row of the window costs a few microseconds for each field: a page has to come within 0.1 s.
-NEWEST_EVENTS: Final = 5_000
+NEWEST_EVENTS: Final = 2_000  # of sites and nodes
+MOST_EVENTS: Final = 50_000  # of all kinds, among which those are found
 NEWEST_TRANSITIONS: Final = 20_000
 ENDED_BADLY: Final = (RequestState.FAILED, RequestState.REFUSED, RequestState.CANCELLED)
 # Fields that an operator acts on; every heartbeat may bring news of the others.
@@ -105,18 +106,29 @@ def requests(session: Session, only: Sites, after: int | None, limit: int) -> li
 
 def states(session: Session, only: Sites, after: int | None, limit: int) -> list[Change]:
     """Return events after which a site or a node was another one to an operator, newest first."""
-    newest = session.scalar(select(func.max(Event.id))) or 0
-    events = _with_predecessors(max(0, newest - NEWEST_EVENTS), only).subquery()
+    before = _first_looked_at(session)
+    events = _with_predecessors(before, only).subquery()
     window = events.c
     differs = or_(*(_differs(window, name) for name in FIELDS))
     # Of the oldest event nobody knows what stood before; of a node's very first it is its coming.
     first = and_(window.before_id.is_(None), window.event == EventKind.NODE)
     wanted = and_(window.before_id.is_not(None), differs)
-    wanted = or_(wanted, first) if newest <= NEWEST_EVENTS else wanted
+    wanted = wanted if before else or_(wanted, first)
     query = select(events).where(wanted).order_by(window.id.desc()).limit(limit)
     if after is not None:
         query = query.where(window.id < after)
-    return [_change(dict(row._mapping)) for row in session.execute(query)]
+    rows = session.execute(query).all()
+    data = select(Event.id, Event.data).where(Event.id.in_([row.id for row in rows]))
+    known = {row.id: row.data for row in session.execute(data)}
+    return [_change({**row._mapping, "data": known[row.id]}) for row in rows]
+
+
+def _first_looked_at(session: Session) -> int:
+    """Return the event behind which sites and nodes are looked at; 0 where that is all of them."""
+    newest = session.scalar(select(func.max(Event.id))) or 0
+    query = select(Event.id).where(Event.event.in_([EventKind.SITE, EventKind.NODE]))
+    query = query.where(Event.id > newest - MOST_EVENTS).order_by(Event.id.desc())
+    return session.scalar(query.offset(NEWEST_EVENTS).limit(1)) or max(0, newest - MOST_EVENTS)
 
 
 def _with_predecessors(first: int, only: Sites) -> Select[Any]:
@@ -128,7 +140,7 @@ def _with_predecessors(first: int, only: Sites) -> Select[Any]:
         func.lag(column).over(**order).label(f"before_{name}") for name, column in own.items()
     ]
     query = select(
-        Event.id, Event.at, Event.event, Event.site, Event.data, *own.values(), *before,
+        Event.id, Event.at, Event.event, Event.site, *own.values(), *before,
         func.lag(Event.id).over(**order).label("before_id"),
     )  # fmt: skip
     query = query.where(Event.id > first, Event.event.in_([EventKind.SITE, EventKind.NODE]))
