@@ -59,9 +59,7 @@ def serve(config: str | None, verbose: bool) -> None:
         stream=sys.stderr,
     )
     logging.getLogger("alembic").setLevel(logging.WARNING)
-    if exposed := settings_file.exposed(path):
-        logging.getLogger(__name__).warning("%s", exposed)
-    run(loaded, lambda: settings.load(path, given))
+    run(loaded, lambda: settings.load(path, given), settings_file.exposed(path))
 
 
 @runner.command()

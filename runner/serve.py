@@ -35,15 +35,20 @@ _SOCKET_PATH_LIMIT: Final = 107  # of a UNIX socket on Linux
 _M_ARENA_MAX: Final = -8  # of glibc's malloc.h
 
 
-def serve(settings: RunnerSettings, reload: Callable[[], RunnerSettings] | None = None) -> None:
+def serve(
+    settings: RunnerSettings, reload: Callable[[], RunnerSettings] | None = None, warning: str = ""
+) -> None:
     """Serve until SIGTERM or SIGINT. SIGUSR1 looks at Git at once.
 
     `reload` reads the configuration again: a token in it may be replaced while the runner serves.
+    `warning` is about the configuration, and is logged once the runner may serve.
     """
     _one_heap()
     folder = settings.state.dir
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     with only_one(folder):
+        if warning:
+            _log.warning("%s", warning)
         runner = app.build(settings, reload=reload)
         signals = noted_signals()
         try:

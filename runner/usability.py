@@ -1,4 +1,4 @@
-"""Whether a node that answers can run applications, and what it lacks."""
+"""Usability of a node that answers: its status, and the reason where nothing can run there."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def reason(capabilities: Mapping[str, Any]) -> str:
 
 
 def with_reason(capabilities: Any, checks: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the capabilities of a node, with what it lacks where it can run nothing."""
+    """Return the capabilities of a node; of an unusable one with the failed checks."""
     known = dict(capabilities) if isinstance(capabilities, Mapping) else {}
     if known.get("deployment_types", True):
         return known

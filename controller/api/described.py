@@ -198,6 +198,7 @@ TABLE: Final[Mapping[tuple[str, str], Described]] = {
     ("GET", "/sites/<site>/stream"): Described(_STREAM),
     ("GET", "/summary"): Described(answers.Summary),
     ("GET", "/activity"): _many(answers.Activity),
+    ("GET", "/changes"): _many(answers.Change),
     ("GET", "/audit"): _many(answers.AuditEntry),
     ("GET", "/audit/verify"): Described(answers.AuditChain),
     ("GET", "/repository"): Described(answers.Repository),

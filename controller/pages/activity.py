@@ -1,7 +1,8 @@
-"""What happened and who did what: events, the audit, requests and operations."""
+"""Activity pages: changes, the audit, requests and operations."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from flask import Response, request
@@ -10,8 +11,6 @@ from controller.pages.asking import ask, may, page_of, wanted
 from controller.pages.frame import go, render
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from werkzeug.wrappers import Response as Answer
 
     from controller.api.call import Call
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 ROWS: Final = 40
 STATES: Final = ("queued", "publishing", "published", "failed,refused", "cancelled")
 FARES: Final = 20  # deployments of a request
+MOST_SITES: Final = 5  # of a request, in its row
 PLANNED: Final = 8  # sites of its plan
 LOG_LINES: Final = 250  # the rest is the log's own page
 _REQUEST: Final = "/requests/<request_id>"
@@ -27,16 +27,10 @@ _OPERATION: Final = "/operations/<operation>"
 
 
 def listed(call: Call) -> str:
-    """GET /activity: events, or for admins the audit."""
+    """GET /activity: changes, or for admins the audit."""
     audit = request.args.get("show") == "audit"
-    path = "/audit" if audit else "/activity"
-    found = page_of(call, path, ROWS)
-    names = {
-        one["deployment"]: one["data"]["name"]
-        for one in found["items"]
-        if not audit and one["event"] == "deployment"
-    }
-    entries = found["items"] if audit else [_told(one, names) for one in found["items"]]
+    found = page_of(call, "/audit" if audit else "/changes", ROWS)
+    entries = found["items"] if audit else [_entry(change) for change in found["items"]]
     return render(
         "activity.html",
         audit=audit,
@@ -96,27 +90,66 @@ def log(call: Call, operation: str) -> Response:
     return Response(text, content_type="text/plain; charset=utf-8")
 
 
-def _told(one: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """An event as a line: what it is about, where that leads, and what was said of it."""
-    data, kind = one["data"], one["event"]
-    name, link, words = data.get("name") or "", None, ""
-    of = names.get(one["deployment"]) or str(one["deployment"] or "")[:8]
-    if kind in ("deployment", "placement"):
-        link = f"/deployments/{one['deployment']}?site={one['site']}"
-        name = of
-    if kind == "placement":
-        name, words = f"{name} on {data.get('node')}", data.get("reason") or ""
-    elif kind == "operation":
-        name, words = f"{data.get('kind')} {of} on {data.get('node')}", data.get("phase") or ""
-        link = f"/operations/{data.get('id')}"
-    elif kind == "request":
-        name, link = str(data.get("action")), f"/requests/{data.get('id')}"
-        words = f"by {data.get('actor')}"
-    elif kind == "site":
-        link = f"/sites/{data.get('name')}"
-        if commit := data.get("applied_commit"):
-            words = f"has applied {commit[:8]}"
-    elif kind == "node":
-        link = f"/sites/{data.get('site')}/nodes/{name}"
-    error = data.get("error") if isinstance(data.get("error"), dict) else None
-    return {**one, "name": name, "link": link, "words": words, "error": error}
+def _entry(change: dict[str, Any]) -> dict[str, Any]:
+    """Return a change as a row with its title, link, place and result."""
+    if change["kind"] == "deployment":
+        return {**change, **_of_deployment(change)}
+    if change["kind"] == "request":
+        return {
+            **change,
+            "what": f"{change['action']} requested by {change['actor']}",
+            "link": f"/requests/{change['request']}",
+            "where": ", ".join(change["sites"][:MOST_SITES]),
+            "details": "",
+        }
+    return {**change, **_of_state(change), "error": None}
+
+
+def _of_deployment(change: dict[str, Any]) -> dict[str, Any]:
+    version = f" {change['version']}" if change["version"] else ""
+    only = change["operations"][0]["id"] if change["operations_total"] == 1 else None
+    deployment = f"/deployments/{change['deployment']}?site={change['site']}"
+    nodes = list(dict.fromkeys(operation["node"] for operation in change["operations"]))
+    return {
+        "what": f"{change['action']} {change['name']}{version}",
+        "link": f"/operations/{only}" if only else deployment,
+        "where": f"{change['site']}/{nodes[0]}" if len(nodes) == 1 else change["site"],
+        "nodes": nodes if len(nodes) > 1 else [],
+        "details": change["reason"] or "",
+    }
+
+
+def _of_state(change: dict[str, Any]) -> dict[str, Any]:
+    """Return a change of a site or a node in words: each of its fields that is another one."""
+    new, place = change["new"], f"/sites/{change['site']}"
+    if change["kind"] == "node":
+        place += f"/nodes/{change['name']}"
+    words = [_WORDS[field](new.get(field)) for field in change["changed"] if field in _WORDS]
+    if "added" in change["changed"]:
+        words = ["added"]
+    gone = bool(new.get("removed"))
+    return {
+        "what": f"{change['kind']} {change['name']}",
+        "link": None if gone else place,
+        "where": change["site"],
+        "state": ", ".join(["removed"] if gone else words),
+        "details": change["reason"] or "",
+    }
+
+
+def _held(word: str, free: str) -> Callable[[Any], str]:
+    def words(value: Any) -> str:
+        reason = value.get("reason") if isinstance(value, dict) else None
+        return f"{word}: {reason}" if reason else word if value else free
+
+    return words
+
+
+_WORDS: Final[Mapping[str, Callable[[Any], str]]] = {
+    "freshness": lambda value: "online" if value == "fresh" else "silent",
+    "status": str,
+    "paused": _held("paused", "resumed"),
+    "drain": lambda value: "draining" if value else "no longer drained",
+    "locked": _held("locked", "unlocked"),
+    "halted": _held("halted", "no longer halted"),
+}

@@ -25,16 +25,17 @@ HOLDS: Final = frozenset(
         "paused",
         "drain",
         "window",
-        "next",
     }
 )
+# A placement that waits for these goes on by itself, within the time that the release has.
+PASSING: Final = ("backoff", "batch", "operation")
 PUBLISHING: Final = frozenset({"push", "merge"})
 # An explanation is a dozen queries at the controller; nobody reads faster than this.
 PERIOD: Final = 2.0
 
 
 class Holds:
-    """What holds deployments up, asked for now and then; each reason is told once."""
+    """Reasons that hold deployments up, asked for now and then; each is printed once."""
 
     def __init__(self, api: Api, tell: Callable[[str], None]) -> None:
         self._api = api
@@ -62,7 +63,7 @@ class Holds:
         try:
             found = self._api.get(at("deployments", key[0], "explain"), site=key[1])
         except MargraveError:
-            return ""  # the next look at the deployment itself says what is wrong
+            return ""  # the next request for the deployment itself fails with the cause
         return reason(found.get("steps") or ())
 
 
@@ -75,9 +76,14 @@ def reason(steps: Any, *, published: bool = False) -> str:
         if isinstance(step, Mapping) and not step.get("ok"):
             if step.get("step") in (PUBLISHING if published else HOLDS):
                 return str(step.get("detail"))
-            if step.get("step") == "placement" and not published and "waits for" in _detail(step):
+            if step.get("step") == "placement" and not published and _waits(_detail(step)):
                 return _detail(step)
     return ""
+
+
+def _waits(detail: str) -> bool:
+    _, waits, cause = detail.partition("waits for ")
+    return bool(waits) and not cause.startswith(PASSING)
 
 
 def _detail(step: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ _log: Final = logging.getLogger(__name__)
 
 
 class Credentials:
-    """What the configuration holds now; other changes of it still take a restart."""
+    """Token and password as the configuration holds them now; other keys take a restart."""
 
     def __init__(
         self, settings: RunnerSettings, reload: Callable[[], RunnerSettings] | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from margrave.lifecycle import Outcome, State
 from margrave.schemas import requests
@@ -72,6 +72,13 @@ class Activity(Resource):
     site: str | None
     deployment: str | None
     data: dict[str, Any]
+
+
+class Change(Resource):
+    """Something that happened to a deployment, a request, a site or a node."""
+
+    kind: Literal["deployment", "request", "site", "node"]
+    at: Time
 
 
 class Progress(Resource):

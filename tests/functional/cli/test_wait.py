@@ -146,6 +146,20 @@ def test_what_holds_a_change_up_is_named_at_once_and_at_the_limit(
     assert f"waiting for storefront at harbor: {held['detail']}" in last
 
 
+def test_what_goes_on_by_itself_is_no_hold(run: Run, known: FakeController) -> None:
+    """A retry after a while and the turn of a batch are steps of the change."""
+    Moves(known, {"wanted_revision": "sha256:old"}, {"wanted_revision": "sha256:old"}, {})
+    steps = [
+        {"step": "placement", "ok": False, "detail": f"harbor-1: FAILED, waits for {cause}"}
+        for cause in ("backoff until 2030", "batch", "operation")
+    ]
+    known.on("GET", f"{LIST}/{HARBOR}/explain", 200, {"steps": steps})
+
+    ran = run(*WAIT)
+
+    assert (ran.code, ran.err) == (0, "")
+
+
 def test_a_request_that_cannot_be_published_says_why(run: Run, known: FakeController) -> None:
     """A registry that only the nodes reach is named at once, with its cure."""
     error = {"message": "registry plant.lan:5000 does not answer", "cure": "add [[registries]]"}

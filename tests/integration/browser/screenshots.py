@@ -15,7 +15,7 @@ from tests.integration.browser.pages import lived_in
 if TYPE_CHECKING:
     from selenium import webdriver
 
-SIZES = {"desktop": (1280, 900, False), "phone": (390, 844, True)}
+SIZES = {"desktop": (1280, 900, False), "phone": (375, 812, True)}
 SCHEMES = ("light", "dark")
 
 

@@ -134,6 +134,7 @@ def test_secrets(shop: Reader, lab: Lab) -> None:
     wrong = """margrave deployment update storefront --set 'greeting={"secret": "x"}'"""
     assert "--secret greeting=x" in shop.types(wrong, 2)
     shop.types(plan)
+    shop.runs(write.replace("storefront-greeting", "another"), "x")
     shop.types(update, 1)  # the secret is not there yet
     assert "storefront-greeting" in shop.types("margrave deployment explain storefront")
     shop.runs(write, first)

@@ -103,7 +103,7 @@ def _draw(out: Output, found: list[dict[str, Any]]) -> None:
     for index, one in enumerate(found):
         if index:
             click.echo()
-        out.card(one, FIELDS)
+        out.card(one, [name for name in FIELDS if name != "held_up" or one["held_up"]])
         click.echo()
         out.rows(tables.PLACEMENTS, one["placements"], "placed nowhere yet")
 
