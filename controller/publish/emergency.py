@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 LOG = logging.getLogger(__name__)
 
 STAGE: Final = "emergency"
-PATIENCE: Final = 0.7  # seconds: with what else an answer needs it is one
-UNHURRIED: Final = 10.0  # seconds, before the publisher runs: nobody would make it later
+PATIENCE: Final = 0.7  # seconds; an answer needs up to 0.3 s more
+UNHURRIED: Final = 10.0  # seconds, before the publisher runs: a change is not made later then
 AT_WORK: Final = "Git is at work; it is made as soon as Git answers"
 NOT_SHOWN: Final = "it stands in Git; it is shown as soon as the database answers"
 
@@ -102,7 +102,7 @@ class Emergency:
                 self._thread.start()
 
     def length(self) -> int:
-        """How many changes wait."""
+        """Return the number of changes that wait."""
         with self._lock:
             return len(self._entries)
 

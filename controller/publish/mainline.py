@@ -29,7 +29,7 @@ T = TypeVar("T")
 # Each lost push means that another one came through; a hundred in a row is no accident, and
 # gives the others a turn.
 MOST_LOST: Final = 100
-SLOW: Final = 5.0  # seconds without an answer that are told as a problem
+SLOW: Final = 5.0  # seconds without an answer that count as a problem
 TIDY_EVERY: Final = 200  # commits
 
 
@@ -59,7 +59,7 @@ class Mainline:
         self._trunk = Trunk(store, repository, clock)
         self._commits = 0
         self._failure = ""
-        self._asked: float | None = None  # since when the remote has not answered
+        self._asked: float | None = None  # start of a request to the remote that is open
         self.unread = ""  # why what stands there could not be read, or packed; empty when it could
 
     @property
@@ -121,7 +121,7 @@ class Mainline:
 
     @property
     def untidy(self) -> bool:
-        """Whether so many commits were made that packing is due; reading it begins anew."""
+        """Packing is due after many commits; reading this starts the count again."""
         due = self._commits >= TIDY_EVERY
         self._commits = 0 if due else self._commits
         return due

@@ -112,7 +112,7 @@ class Publisher:
         self._resolving.wake()
 
     def run(self, stop: threading.Event) -> None:
-        """Work until told to stop; `wake` after setting the event ends the wait."""
+        """Work until `stop` is set; `wake` after setting it ends the wait."""
         poll = durations.seconds(self._settings.git.poll_interval)
         pause = min(poll, SHARED_PAUSE) if self._store.shared else poll
         self._working = True
@@ -182,7 +182,7 @@ class Publisher:
         return head
 
     def publish_all(self, stop: threading.Event | None = None) -> None:
-        """Work the queue off, as far as remotes and registries answer, or until told to stop."""
+        """Work the queue off until nothing is due or `stop` is set."""
         while not (stop and stop.is_set()) and self.publish_next():
             pass
 

@@ -16,9 +16,12 @@ from controller.api.answers.fleet import (
     NodePlacement,
     PolicyNeed,
     RunTaken,
+    ShownSite,
     SiteToken,
     Span,
     Taken,
+    WaitingNode,
+    WaitingSite,
 )
 from controller.api.answers.service import (
     Branch,
@@ -76,6 +79,7 @@ __all__ = [
     "Revision",
     "RunTaken",
     "Setting",
+    "ShownSite",
     "SiteToken",
     "Source",
     "Span",
@@ -86,4 +90,6 @@ __all__ = [
     "Taken",
     "Token",
     "User",
+    "WaitingNode",
+    "WaitingSite",
 ]
