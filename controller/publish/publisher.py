@@ -82,6 +82,8 @@ class Publisher:
             self._index,
             Journal(settings.state.dir / JOURNAL),
         )
+        self._proposed: dict[str, Pins] = {}  # of requests on branches that lack images
+        self._filling: threading.Thread | None = None
         self._working = False  # on threads of its own
         self._woken = threading.Event()
         self._look = threading.Event()  # something may have been pushed
@@ -229,21 +231,29 @@ class Publisher:
             stages.hold(session, request, _told(error), self._clock())
 
     def _settle(self, proposals: Proposals, head: str | None, there: Mapping[str, str]) -> None:
-        """Bring what waits on branches in line with main; registries are asked in between."""
-        pins: dict[str, Pins] = {}
+        """Bring what waits on branches in line with main; registries are asked aside."""
 
         def files(request: Mapping[str, Any]) -> Files:
-            own = pins.setdefault(request["id"], Pins())
-            return self._commit.files(request, own)
+            return self._commit.files(request, self._proposed.setdefault(request["id"], Pins()))
 
         with self._lane.taken():
             proposals.settle(head, there, files)
-        missing = [own for own in pins.values() if own.missing]
-        for own in missing:
-            self._guarded(lambda own=own: self._resolver.fill(own))  # type: ignore[misc]
-        if missing:
+        self._proposed = {name: pins for name, pins in self._proposed.items() if pins.missing}
+        if not self._proposed:
+            return
+        if not self._working:
+            self._fill_proposed()
             with self._lane.taken():
                 proposals.settle(head, there, files)
+        elif self._filling is None or not self._filling.is_alive():
+            self._filling = threading.Thread(target=self._fill_proposed, daemon=True)
+            self._filling.start()
+
+    def _fill_proposed(self) -> None:
+        """Resolve the images of requests on branches that main has overtaken."""
+        for pins in list(self._proposed.values()):
+            if self._guarded(lambda pins=pins: self._resolver.fill(pins)):  # type: ignore[misc]
+                self.wake()
 
     def _taken(self, ready: Collection[str] | None) -> dict[str, Any] | None:
         """Take the next request out of the queue, one that is ready if that is given."""
