@@ -125,7 +125,7 @@ class Publisher:
         for thread in threads:
             thread.start()
         self._look.set()
-        self._guarded(self.changes.emergency.begin)
+        self._guarded(lambda: self.changes.emergency.begin(stop))
         looked = self._clock()
         while not stop.is_set():
             self._woken.clear()
@@ -133,10 +133,8 @@ class Publisher:
                 self._look.clear()
                 looked = self._clock()
                 self._guarded(self.refresh)
-            self.changes.emergency.retry()
             well = self._guarded(lambda: self.publish_all(stop))
-            longest = min(pause, AGAIN) if not well or self.changes.emergency.length() else pause
-            self._woken.wait(self._delays.pause(longest))
+            self._woken.wait(self._delays.pause(pause if well else min(pause, AGAIN)))
         self._resolving.wake()
         self._index.wake()
         for thread in threads:
