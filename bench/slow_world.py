@@ -22,6 +22,7 @@ from tests.support.waiting import eventually
 
 ROUNDS: Final = 20
 BAR: Final = 1.0
+DEEDS: Final = ("site.pause", "site.resume")
 Ground = Callable[[Path, str | None], Any]
 
 
@@ -34,6 +35,7 @@ def registry(folder: Path, database: str | None) -> Iterator[World]:
         assert made.silent.waiting.wait(30)
         yield made
         made.silent.silent.clear()
+        settled(made)
         eventually(lambda: made.is_published(waits), 180)
 
 
@@ -46,6 +48,7 @@ def remote(folder: Path, database: str | None) -> Iterator[World]:
         eventually(lambda: made.request(waits)["state"] == "publishing")
         yield made
         marker.unlink()
+        settled(made)
         eventually(lambda: made.is_published(waits), 180)
 
 
@@ -56,6 +59,7 @@ def database(folder: Path, url: str | None) -> Iterator[World]:
         made.reads()
         with slow_world.locked(made):
             yield made
+        settled(made)
 
 
 @contextmanager
@@ -65,6 +69,14 @@ def disk(folder: Path, url: str | None) -> Iterator[World]:
         made.reads()
         with slow_world.full(small):
             yield made
+        settled(made)
+
+
+def settled(made: World) -> None:
+    """Wait until all changes are made; the last one was a resume, and each is in the audit once."""
+    eventually(lambda: not made.site("depot")["pending"] and not made.site("depot")["paused"], 180)
+    entries = made.api.get("/audit?limit=100").json["items"]
+    assert sum(one["target"] == "depot" and one["action"] in DEEDS for one in entries) == ROUNDS
 
 
 def measure(ground: Ground, url: str | None) -> dict[str, Any]:
@@ -75,7 +87,6 @@ def measure(ground: Ground, url: str | None) -> dict[str, Any]:
             seconds = made.pause("depot")[2] if number % 2 == 0 else made.resume("depot")[2]
             pauses.append(seconds)
             reads.append(made.reads())
-        eventually(lambda: made.ailments() or made.site("depot")["pending"] == [], 60)
         figures = {"pause": summary(pauses), "read": summary(reads), "told": made.ailments()}
     return {**figures, "within": max(*pauses, *reads) <= BAR}
 

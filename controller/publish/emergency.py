@@ -26,10 +26,11 @@ if TYPE_CHECKING:
 LOG = logging.getLogger(__name__)
 
 STAGE: Final = "emergency"
-PATIENCE: Final = 0.7  # seconds; an answer needs up to 0.3 s more
+PATIENCE: Final = 0.5  # seconds; the rest of the second is for a machine that is busy
 UNHURRIED: Final = 10.0  # seconds, before the publisher runs: a change is not made later then
 AGAIN: Final = 2.0  # seconds until a change that failed is tried again
 AT_WORK: Final = "Git is at work; it is made as soon as Git answers"
+NOT_READ: Final = "an earlier change waits for the database; it is made after that"
 NOT_SHOWN: Final = "it stands in Git; it is shown as soon as the database answers"
 
 
@@ -127,6 +128,9 @@ class Emergency:
         """Return what a change waits for."""
         if entry.landed is not None:
             return entry.problem or NOT_SHOWN
+        first = self._entries[0] if self._entries else entry
+        if first.landed is not None:  # it is in Git, and is being read
+            return entry.problem or NOT_READ
         return self._problem() or entry.problem or AT_WORK
 
     def _work(self) -> None:
