@@ -106,6 +106,7 @@ def test_a_kept_pause_survives_the_process(
         wait_for_pause(made, "depot")
         assert made.resume("depot")[0] in (200, 202)  # later than in a second on a busy machine
         eventually(lambda: not made.site("depot")["paused"], 60)
+        eventually(lambda: not made.site("depot")["pending"], 60)  # nothing writes the journal now
         made.chores.stop()
         journal.write_bytes(kept)  # as a process leaves it that is killed meanwhile
         again = slow_world.Chores(slow_world.assemble(made.settings))
