@@ -123,7 +123,7 @@ TABLE: Final[Mapping[tuple[str, str], Described]] = {
     ("POST", "/sites"): Described(
         answers.MadeSite, body=(told.NewSite,), also={202: answers.AwaitedSite}
     ),
-    ("GET", "/sites/<site>"): Described(resources.Site),
+    ("GET", "/sites/<site>"): Described(answers.ShownSite),
     ("PATCH", "/sites/<site>"): Described(answers.ChangedSite, body=(told.SitePatch,)),
     ("DELETE", "/sites/<site>"): Described(_NOTHING, also={202: answers.Awaited}),
     ("GET", "/sites/<site>/policy"): Described(
@@ -133,7 +133,9 @@ TABLE: Final[Mapping[tuple[str, str], Described]] = {
     ("POST", "/sites/<site>/tokens"): Described(answers.MadeSiteToken),
     ("DELETE", "/sites/<site>/tokens/<token>"): Described(_NOTHING),
     **{
-        ("POST", f"/sites/<site>/{verb}"): Described(answers.ChangedSite)
+        ("POST", f"/sites/<site>/{verb}"): Described(
+            answers.ChangedSite, also={202: answers.WaitingSite}
+        )
         for verb in ("pause", "resume", "drain", "undrain")
     },
     ("POST", "/sites/<site>/reload"): Described(answers.Given),
@@ -144,8 +146,8 @@ TABLE: Final[Mapping[tuple[str, str], Described]] = {
     ("GET", _NODE): Described(resources.Node),
     ("GET", f"{_NODE}/placements"): Described(Many(answers.NodePlacement)),
     ("DELETE", _NODE): Described(answers.Given, {"forget": {"enum": ["true", "false"]}}),
-    ("POST", f"{_NODE}/drain"): Described(answers.ChangedNode),
-    ("POST", f"{_NODE}/undrain"): Described(answers.ChangedNode),
+    ("POST", f"{_NODE}/drain"): Described(answers.ChangedNode, also={202: answers.WaitingNode}),
+    ("POST", f"{_NODE}/undrain"): Described(answers.ChangedNode, also={202: answers.WaitingNode}),
     ("POST", f"{_NODE}/reload"): Described(answers.Given),
     ("POST", "/plans"): Described(answers.Planned, body=(Create, Act, Drain)),
     ("POST", "/deployments"): Described(answers.Accepted, {}, _KEY, (Create,)),

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from controller.access.identity import Role
 from controller.api import choices, paging, sites
-from controller.api.call import Call, Reply, deed_of
+from controller.api.call import Call, Reply
 from controller.api.problems import Problem, invalid, not_found
 from controller.api.routes import Route
 from controller.store import fleet, placements
@@ -90,8 +90,9 @@ def reloaded(call: Call, site: str, node: str) -> dict[str, Any]:
 
 def _drain(call: Call, site: str, node: str, *, on: bool) -> dict[str, Any] | Reply:
     shown(call, site, node)
-    deed = deed_of(call.who, "node.drain" if on else "node.undrain", f"{site}/{node}", "done")
-    landed = call.parts.sites.drain_node(site, node, on, call.who, call.trace, deed)
+    action = "node.drain" if on else "node.undrain"
+    caller = sites.caller_of(call, action, f"{site}/{node}")
+    landed = call.parts.sites.drain_node(site, node, on, caller)
     answer = {**shown(call, site, node), **sites.stands(landed)}
     return Reply(answer, 202) if landed.pending else answer
 

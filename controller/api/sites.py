@@ -15,6 +15,7 @@ from controller.api.call import Call, Reply, deed_of
 from controller.api.problems import Problem, invalid, not_found
 from controller.api.routes import Object, Route
 from controller.api.tokens import expiry
+from controller.publish.sites import Caller
 from controller.store import access, commands, fleet, world
 from controller.store.commands import Order
 from controller.store.shapes import stamp
@@ -157,30 +158,30 @@ def paused(call: Call, site: str, body: Pause) -> dict[str, Any] | Reply:
     """POST /sites/{site}/pause."""
     _must_be(call, site)
     until = stamp(body.until)
-    deed = deed_of(call.who, "site.pause", site, "done", {"reason": body.reason})
-    landed = call.parts.sites.pause(site, body.reason, until, call.who, call.trace, deed)
+    caller = caller_of(call, "site.pause", site, {"reason": body.reason})
+    landed = call.parts.sites.pause(site, body.reason, until, caller)
     return _hastened(call, site, landed)
 
 
 def resumed(call: Call, site: str) -> dict[str, Any] | Reply:
     """POST /sites/{site}/resume."""
     _must_be(call, site)
-    deed = deed_of(call.who, "site.resume", site, "done")
-    return _hastened(call, site, call.parts.sites.resume(site, call.who, call.trace, deed))
+    caller = caller_of(call, "site.resume", site)
+    return _hastened(call, site, call.parts.sites.resume(site, caller))
 
 
 def drained(call: Call, site: str) -> dict[str, Any] | Reply:
     """POST /sites/{site}/drain."""
     _must_be(call, site)
-    deed = deed_of(call.who, "site.drain", site, "done")
-    return _hastened(call, site, call.parts.sites.drain(site, True, call.who, call.trace, deed))
+    caller = caller_of(call, "site.drain", site)
+    return _hastened(call, site, call.parts.sites.drain(site, True, caller))
 
 
 def undrained(call: Call, site: str) -> dict[str, Any] | Reply:
     """POST /sites/{site}/undrain."""
     _must_be(call, site)
-    deed = deed_of(call.who, "site.undrain", site, "done")
-    return _hastened(call, site, call.parts.sites.drain(site, False, call.who, call.trace, deed))
+    caller = caller_of(call, "site.undrain", site)
+    return _hastened(call, site, call.parts.sites.drain(site, False, caller))
 
 
 def reloaded(call: Call, site: str) -> dict[str, Any]:
@@ -233,6 +234,11 @@ def _done(
     with call.parts.store.write() as session:
         call.write_down(session, action, site, {**stands(landed), **(detail or {})})
         return {**find(call, session, site), **stands(landed)}
+
+
+def caller_of(call: Call, action: str, target: str, detail: dict[str, Any] | None = None) -> Caller:
+    """Return the author of an emergency change, with its audit entry."""
+    return Caller(call.who, call.trace, deed_of(call.who, action, target, "done", detail))
 
 
 def _hastened(call: Call, site: str, landed: Landed) -> dict[str, Any] | Reply:

@@ -74,7 +74,7 @@ class CommitStage:
         return done
 
     def note_landed(self) -> None:
-        """Tell the database which requests stand in Git; what it does not take is told again."""
+        """Note in the database which requests stand in Git; a failed note is repeated later."""
         for name, commit in list(self._landed.items()):
             with self._store.write(IN_LANE) as session:
                 stages.land(session, name, commit)

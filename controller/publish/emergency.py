@@ -26,9 +26,11 @@ if TYPE_CHECKING:
 LOG = logging.getLogger(__name__)
 
 STAGE: Final = "emergency"
-PATIENCE: Final = 0.7  # seconds: with what else an answer needs it is one
-UNHURRIED: Final = 10.0  # seconds, before the publisher runs: nobody would make it later
+PATIENCE: Final = 0.5  # seconds; the rest of the second is for a machine that is busy
+UNHURRIED: Final = 10.0  # seconds, before the publisher runs: a change is not made later then
+AGAIN: Final = 2.0  # seconds until a change that failed is tried again
 AT_WORK: Final = "Git is at work; it is made as soon as Git answers"
+NOT_READ: Final = "an earlier change waits for the database; it is made after that"
 NOT_SHOWN: Final = "it stands in Git; it is shown as soon as the database answers"
 
 
@@ -56,13 +58,15 @@ class Emergency:
         self._problem = problem  # why Git does not answer
         self._make = make  # commits a change (`landed`), reads and audits it
         self._patience = UNHURRIED
+        self._stop: threading.Event | None = None
         self._lock = threading.Lock()
         self._entries: list[Entry] = []
         self._thread: threading.Thread | None = None
 
-    def begin(self) -> None:
-        """Take up what an earlier process left in the journal."""
-        self._patience = PATIENCE
+    def begin(self, stop: threading.Event) -> None:
+        """Take up what an earlier process left in the journal, and repeat what fails until `stop`
+        is set."""
+        self._patience, self._stop = PATIENCE, stop
         left = self._journal.read()
         with self._lock:
             known = {entry.name for entry in self._entries}
@@ -102,7 +106,7 @@ class Emergency:
                 self._thread.start()
 
     def length(self) -> int:
-        """How many changes wait."""
+        """Return the number of changes that wait."""
         with self._lock:
             return len(self._entries)
 
@@ -124,6 +128,9 @@ class Emergency:
         """Return what a change waits for."""
         if entry.landed is not None:
             return entry.problem or NOT_SHOWN
+        first = self._entries[0] if self._entries else entry
+        if first.landed is not None:  # it is in Git, and is being read
+            return entry.problem or NOT_READ
         return self._problem() or entry.problem or AT_WORK
 
     def _work(self) -> None:
@@ -137,7 +144,10 @@ class Emergency:
                 self._make(entry)
             except (Unreachable, Halted) as error:
                 self._postponed(entry, error)
-                return
+                if self._stop is None or self._stop.wait(AGAIN):
+                    with self._lock:
+                        self._thread = None
+                    return
             except Exception as error:  # noqa: BLE001 - whoever asked gets it
                 self._ended(entry, error)
             else:
@@ -150,7 +160,6 @@ class Emergency:
             for waiting in self._entries:
                 waiting.problem = str(error)
                 waiting.answered.set()
-            self._thread = None
 
     def _ended(self, entry: Entry, error: Exception | None) -> None:
         if entry.kept and error is not None:

@@ -54,20 +54,20 @@ class IndexStage:
         self._woken.set()
 
     def length(self) -> int:
-        """How many commits wait to be read."""
+        """Return the number of commits that wait to be read."""
         return len(self._waiting)
 
     def run(self, stop: threading.Event, pause: float) -> None:
-        """Read what was committed until told to stop."""
+        """Read new commits until `stop` is set."""
         while not stop.is_set():
             self._woken.wait(AGAIN if self._waiting else pause)
             self._woken.clear()  # at the end, too, it works off what there is
             try:
                 self.work()
             except MargraveError as error:
-                LOG.warning("reading what was committed pauses: %s", error)
+                LOG.warning("reading commits pauses: %s", error)
             except Exception:  # a defect must not end the thread that all commits go through
-                LOG.exception("reading what was committed pauses")
+                LOG.exception("reading commits pauses")
 
     def follow(self, head: str | None) -> None:
         """Read a head that somebody pushed."""

@@ -30,7 +30,7 @@ T = TypeVar("T")
 # Each lost push means that another one came through; a hundred in a row is no accident, and
 # gives the others a turn.
 MOST_LOST: Final = 100
-SLOW: Final = 5.0  # seconds without an answer that are told as a problem
+SLOW: Final = 5.0  # seconds without an answer that count as a problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,9 @@ class Mainline:
         self._trunk = Trunk(store, repository, clock)
         self._packing = Packing(repository)
         self._failure = ""
-        self._asked: float | None = None  # since when the remote has not answered
+        self._asked: float | None = None  # start of a request to the remote that is open
         self._unread = ""
+        self._unread_commit = ""  # the newest own one, until it is read
 
     @property
     def unread(self) -> str:
@@ -77,8 +78,17 @@ class Mainline:
         return f"the remote has not answered for {lasts:.0f} s"
 
     def look(self) -> str | None:
-        """Return the head to build on."""
-        return self.reached(self._trunk.look)
+        """Return the head to build on.
+
+        Rewritten history is judged by what was read. So a head without the newest own commit is
+        left alone until that is read.
+        """
+        head = self.reached(self._trunk.look)
+        own = self._unread_commit
+        if own and head != own and not (head and self._repository.contains(head, own)):
+            words = f"main does not hold {own[:12]}, which was just pushed"
+            raise Unreachable(words, "it is looked at again")
+        return head
 
     def reached(self, ask: Callable[[], T]) -> T:
         """Return what the remote answers; `problem` says why it did not."""
@@ -99,14 +109,20 @@ class Mainline:
         """Adopt a head that was found, and read it; `unread` says why that failed."""
         try:
             if self._trunk.overtaken(head, fresh.parent if fresh else None):
+                self._was_read(head)
                 return
             if head is not None:
                 self._repository.adopt(head)
             self._reader.follow(head, fresh, values)
+        except Unreachable as error:
+            self._unread = f"{head or 'main'} cannot be read: {error}"
+            raise
         except Exception as error:
+            self._was_read(head)
             what = str(error) if isinstance(error, MargraveError) else f"a defect: {error!r}"
             self._unread = f"{head or 'main'} cannot be read: {what}"
             raise
+        self._was_read(head)
         self._unread = ""
 
     def commit(self, files: Files) -> Committed:
@@ -121,8 +137,13 @@ class Mainline:
                 new = finish()
             if self.reached(lambda: self._repository.advance(head, new)):  # noqa: B023 - at once
                 self._packing.count()
+                self._unread_commit = new
                 return Committed(new, new, Fresh.made(head, new, changes, note), values)
         raise Unreachable("others push to the branch without a pause", "it is tried again")
+
+    def _was_read(self, head: str | None) -> None:
+        if head == self._unread_commit:
+            self._unread_commit = ""
 
     def _ahead(self, head: str | None, changes: Mapping[str, File | None]) -> Values | None:
         """Read the documents of a commit while it is made; None when that fails."""

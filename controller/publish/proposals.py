@@ -94,16 +94,29 @@ class Proposals:
         with self._store.session() as session:
             waiting = proposals.waiting(session)
         for one in waiting:
-            merged = self._merged(one.commit, one.base, head) or self._found(one, head)
-            if merged:
-                self._end(one, RequestState.PUBLISHED, commit=merged)
-            elif one.name not in there:
-                error = MargraveError(f"the branch {one.name} was closed without being merged")
-                self._end(one, RequestState.REFUSED, error=error)
-            elif head and there[one.name] == one.commit and self._overtaken(one, head):
-                self._again(one, head, work(one.work))
+            try:
+                self._settle(one, head, there, work)
+            except Exception:  # of this request alone: the others are not to wait for it
+                LOG.exception("request %s is brought up to date later", one.id)
         self._sites(head, there)
         self._clean(there)
+
+    def _settle(
+        self,
+        one: Proposed,
+        head: str | None,
+        there: Mapping[str, str],
+        work: Callable[..., Files],
+    ) -> None:
+        """Bring a request in line with main and the branches."""
+        merged = self._merged(one.commit, one.base, head) or self._found(one, head)
+        if merged:
+            self._end(one, RequestState.PUBLISHED, commit=merged)
+        elif one.name not in there:
+            error = MargraveError(f"the branch {one.name} was closed without being merged")
+            self._end(one, RequestState.REFUSED, error=error)
+        elif head and there[one.name] == one.commit and self._overtaken(one, head):
+            self._again(one, head, work(one.work))
 
     def _push(
         self, name: str, on: str | None, base: str | None, files: Files, there: str | None

@@ -82,6 +82,8 @@ class Publisher:
             self._index,
             Journal(settings.state.dir / JOURNAL),
         )
+        self._proposed: dict[str, Pins] = {}  # of requests on branches that lack images
+        self._filling: threading.Thread | None = None
         self._working = False  # on threads of its own
         self._woken = threading.Event()
         self._look = threading.Event()  # something may have been pushed
@@ -112,7 +114,7 @@ class Publisher:
         self._resolving.wake()
 
     def run(self, stop: threading.Event) -> None:
-        """Work until told to stop; `wake` after setting the event ends the wait."""
+        """Work until `stop` is set; `wake` after setting it ends the wait."""
         poll = durations.seconds(self._settings.git.poll_interval)
         pause = min(poll, SHARED_PAUSE) if self._store.shared else poll
         self._working = True
@@ -123,7 +125,7 @@ class Publisher:
         for thread in threads:
             thread.start()
         self._look.set()
-        self._guarded(self.changes.emergency.begin)
+        self._guarded(lambda: self.changes.emergency.begin(stop))
         looked = self._clock()
         while not stop.is_set():
             self._woken.clear()
@@ -131,10 +133,8 @@ class Publisher:
                 self._look.clear()
                 looked = self._clock()
                 self._guarded(self.refresh)
-            self.changes.emergency.retry()
             well = self._guarded(lambda: self.publish_all(stop))
-            longest = min(pause, AGAIN) if not well or self.changes.emergency.length() else pause
-            self._woken.wait(self._delays.pause(longest))
+            self._woken.wait(self._delays.pause(pause if well else min(pause, AGAIN)))
         self._resolving.wake()
         self._index.wake()
         for thread in threads:
@@ -182,7 +182,7 @@ class Publisher:
         return head
 
     def publish_all(self, stop: threading.Event | None = None) -> None:
-        """Work the queue off, as far as remotes and registries answer, or until told to stop."""
+        """Work the queue off until nothing is due or `stop` is set."""
         while not (stop and stop.is_set()) and self.publish_next():
             pass
 
@@ -228,21 +228,29 @@ class Publisher:
             stages.hold(session, request, _told(error), self._clock())
 
     def _settle(self, proposals: Proposals, head: str | None, there: Mapping[str, str]) -> None:
-        """Bring what waits on branches in line with main; registries are asked in between."""
-        pins: dict[str, Pins] = {}
+        """Bring what waits on branches in line with main; registries are asked aside."""
 
         def files(request: Mapping[str, Any]) -> Files:
-            own = pins.setdefault(request["id"], Pins())
-            return self._commit.files(request, own)
+            return self._commit.files(request, self._proposed.setdefault(request["id"], Pins()))
 
         with self._lane.taken():
             proposals.settle(head, there, files)
-        missing = [own for own in pins.values() if own.missing]
-        for own in missing:
-            self._guarded(lambda own=own: self._resolver.fill(own))  # type: ignore[misc]
-        if missing:
+        self._proposed = {name: pins for name, pins in self._proposed.items() if pins.missing}
+        if not self._proposed:
+            return
+        if not self._working:
+            self._fill_proposed()
             with self._lane.taken():
                 proposals.settle(head, there, files)
+        elif self._filling is None or not self._filling.is_alive():
+            self._filling = threading.Thread(target=self._fill_proposed, daemon=True)
+            self._filling.start()
+
+    def _fill_proposed(self) -> None:
+        """Resolve the images of requests on branches that main has overtaken."""
+        for pins in list(self._proposed.values()):
+            if self._guarded(lambda pins=pins: self._resolver.fill(pins)):  # type: ignore[misc]
+                self.wake()
 
     def _taken(self, ready: Collection[str] | None) -> dict[str, Any] | None:
         """Take the next request out of the queue, one that is ready if that is given."""

@@ -38,7 +38,7 @@ _OTHERS: Final = "other registries"
 
 
 class Outcomes(Protocol):
-    """Receiver of what the stage has done."""
+    """Receiver of results."""
 
     def resolved(self) -> None:
         """A request is ready for its commit."""
@@ -119,7 +119,7 @@ class ResolveStage:
         self._woken.set()
 
     def run(self, stop: threading.Event, pause: float) -> None:
-        """Take requests into the stage until told to stop."""
+        """Take requests into the stage until `stop` is set."""
         while not stop.is_set():
             self._woken.clear()
             longest = pause
@@ -162,7 +162,7 @@ class ResolveStage:
         self._ask(request, sorted(pins.missing))
 
     def length(self) -> int:
-        """How many requests wait for digests."""
+        """Return the number of requests that wait for digests."""
         with self._lock:
             return sum(not job.ready for job in self._jobs.values())
 

@@ -69,8 +69,8 @@ class SiteChanges:
 
         `remove`: with the document the site itself goes, which a branch has to wait for.
         """
-        # Whoever asks sits in a thread that others need: with a remote that has just failed to
-        # answer nobody waits behind the one who tries it again.
+        # The caller occupies an HTTP thread: while the remote does not answer, only one of them
+        # tries it again, and the others fail at once.
         patience = 0.0 if self._main.problem else PATIENCE
         with self._lane.taken(patience, MOST_WAITING, problem=self._main.problem):
             landed, committed = self._edit(site, change, note, remove=remove)

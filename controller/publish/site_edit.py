@@ -28,7 +28,7 @@ class SiteEdit:
     deed: Mapping[str, Any] | None = field(default=None)  # the audit's entry
 
     def applied(self, old: dict[str, Any]) -> dict[str, Any]:
-        """Return the document with the change; nodes that nothing is said of any more are gone."""
+        """Return the changed document, without entries of nodes that became empty."""
         kept = {key: value for key, value in old.items() if key not in self.replaced}
         new: dict[str, Any] = merged(kept, self.patch)
         nodes = new.get("nodes")

@@ -38,19 +38,20 @@ KEYS: Final = (
 
 
 @dataclass(frozen=True)
-class Asked:
-    """Who asks for an emergency change of which site; `deed` is its audit entry."""
+class Caller:
+    """Author of an emergency change, with the id of the request and its audit entry."""
 
-    site: str
-    title: str
     who: Identity
-    trace: str
-    deed: Deed | None
+    trace: str = ""
+    deed: Deed | None = None
 
 
 class Sites:
-    """What operators do with sites; each method returns once it stands in Git: in main, or on the
-    branch that is told, where main is protected. `trace` is the id of the request that asks."""
+    """Operators' changes of sites.
+
+    Each method returns where the change stands: in main, or on a branch where main is protected.
+    `trace` is the id of the request.
+    """
 
     def __init__(self, store: Store, changes: SiteChanges, clock: Callable[[], datetime]) -> None:
         self._store = store
@@ -119,58 +120,42 @@ class Sites:
                 raise Conflict(f'site "{name}" still has {what}', "delete first what stands there")
             removals.begin(session, name, self._clock())
 
-    def pause(
-        self,
-        name: str,
-        reason: str,
-        until: str | None,
-        who: Identity,
-        trace: str = "",
-        deed: Deed | None = None,
-    ) -> Landed:
-        """Nothing new starts at the site until it is resumed."""
-        paused = {"reason": reason or "paused", "by": who.actor}
+    def pause(self, name: str, reason: str, until: str | None, caller: Caller) -> Landed:
+        """Start nothing new at the site until it is resumed."""
+        paused = {"reason": reason or "paused", "by": caller.who.actor}
         if until:
             paused["until"] = until
-        asked = Asked(name, f"Pause site {name}", who, trace, deed)
-        return self._hasten(asked, {"paused": paused}, ("paused",))
+        return self._hasten(name, f"Pause site {name}", caller, {"paused": paused}, ("paused",))
 
-    def resume(self, name: str, who: Identity, trace: str = "", deed: Deed | None = None) -> Landed:
-        """Work may start again."""
-        return self._hasten(Asked(name, f"Resume site {name}", who, trace, deed), {"paused": None})
+    def resume(self, name: str, caller: Caller) -> Landed:
+        """End a pause."""
+        return self._hasten(name, f"Resume site {name}", caller, {"paused": None})
 
-    def drain(
-        self, name: str, on: bool, who: Identity, trace: str = "", deed: Deed | None = None
-    ) -> Landed:
+    def drain(self, name: str, on: bool, caller: Caller) -> Landed:
         """Take deployments off the whole site, or let them come back."""
         title = f"{'Drain' if on else 'Undrain'} site {name}"
-        patch = {"drain": True if on else None}
-        return self._hasten(Asked(name, title, who, trace, deed), patch)
+        return self._hasten(name, title, caller, {"drain": True if on else None})
 
-    def drain_node(
-        self,
-        name: str,
-        node: str,
-        on: bool,
-        who: Identity,
-        trace: str = "",
-        deed: Deed | None = None,
-    ) -> Landed:
+    def drain_node(self, name: str, node: str, on: bool, caller: Caller) -> Landed:
         """Take deployments off a node, or let them come back."""
         title = f"{'Drain' if on else 'Undrain'} node {node} of site {name}"
         patch = {"nodes": {node: {"drain": True if on else None}}}
-        return self._hasten(Asked(name, title, who, trace, deed), patch)
+        return self._hasten(name, title, caller, patch)
 
     def _hasten(
-        self, asked: Asked, patch: Mapping[str, Any], replaced: tuple[str, ...] = ()
+        self,
+        name: str,
+        title: str,
+        caller: Caller,
+        patch: Mapping[str, Any],
+        replaced: tuple[str, ...] = (),
     ) -> Landed:
         """Make an emergency change: ahead of everything, and kept where Git does not answer."""
-        self._must_be(asked.site)
-        deed = asdict(asked.deed) if asked.deed else None
+        self._must_be(name)
+        deed = asdict(caller.deed) if caller.deed else None
         at = self._clock().isoformat()
-        who, trace = asked.who.actor, asked.trace
-        edit = SiteEdit(asked.site, asked.title, who, trace, at, patch, replaced, deed)
-        return self._changes.hasten(edit)
+        who, trace = caller.who.actor, caller.trace
+        return self._changes.hasten(SiteEdit(name, title, who, trace, at, patch, replaced, deed))
 
     def _edit(
         self,

@@ -37,6 +37,7 @@ def add(
     ]
     if pairs:
         session.execute(insert(RequestDeployment), pairs)
+    turns.hasten(session, row.number, row.rank)
     _tell(session, row, now)
 
 

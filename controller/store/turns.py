@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import exists, func, select
+from sqlalchemy import and_, exists, func, select
 from sqlalchemy.orm import aliased
 
 from controller.store.models import Request, RequestDeployment
@@ -39,18 +39,32 @@ def behind() -> ColumnElement[bool]:
     )
 
 
-def ahead_of(session: Session, number: int) -> list[tuple[str, dict[str, Any] | None]]:
-    """Id and error of earlier open requests for the deployments of a request, oldest first."""
+def _ahead(number: int) -> ColumnElement[bool]:
+    """Condition: an open request that came before and concerns one of the same deployments."""
     own, other = aliased(RequestDeployment), aliased(RequestDeployment)
     earlier = (
         select(other.request)
         .join(own, (own.deployment == other.deployment) & (own.site == other.site))
         .where(own.request == number, other.request < number)
     )
-    query = select(Request.id, Request.error).where(
-        Request.number.in_(earlier), Request.state.in_(OPEN), Request.branch.is_(None)
-    )
-    return [(name, error) for name, error in session.execute(query.order_by(Request.number))]
+    return and_(Request.number.in_(earlier), Request.state.in_(OPEN), Request.branch.is_(None))
+
+
+def ahead_of(session: Session, number: int) -> list[tuple[str, dict[str, Any] | None]]:
+    """Return id and error of the requests that a request waits for, oldest first."""
+    query = select(Request.id, Request.error).where(_ahead(number)).order_by(Request.number)
+    return [(name, error) for name, error in session.execute(query)]
+
+
+def hasten(session: Session, number: int, rank: int) -> None:
+    """Let all that a request waits for go as early as the request itself."""
+    numbers = [number]
+    while numbers:
+        query = select(Request).where(_ahead(numbers.pop()), Request.rank > rank)
+        for row in session.scalars(query).all():
+            row.rank = rank
+            numbers.append(row.number)
+        session.flush()
 
 
 def first_of_each(

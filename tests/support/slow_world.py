@@ -118,9 +118,11 @@ class World:
 
     def pause(self, site: str) -> tuple[int, dict[str, Any], float]:
         """Pause a site: the status, the answer, and the seconds it took."""
-        begun = time.monotonic()
-        answer = self.api.post(f"/sites/{site}/pause", json={"reason": "stop"})
-        return answer.status_code, answer.json, time.monotonic() - begun
+        return self._asked(f"/sites/{site}/pause", {"reason": "stop"})
+
+    def resume(self, site: str) -> tuple[int, dict[str, Any], float]:
+        """Resume a site, told as a pause is."""
+        return self._asked(f"/sites/{site}/resume", {})
 
     def reads(self) -> float:
         """Seconds of the slowest of the reads that pages are made of."""
@@ -135,6 +137,11 @@ class World:
     def is_published(self, name: str) -> bool:
         """Whether a request has come through."""
         return bool(self.request(name)["state"] == "published")
+
+    def _asked(self, path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any], float]:
+        begun = time.monotonic()
+        answer = self.api.post(path, json=body)
+        return answer.status_code, answer.json, time.monotonic() - begun
 
     def _token(self) -> str:
         token = {"id": str(uuid.uuid4()), "name": "admin", "digest": token_hash("admin")}

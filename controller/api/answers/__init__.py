@@ -16,9 +16,12 @@ from controller.api.answers.fleet import (
     NodePlacement,
     PolicyNeed,
     RunTaken,
+    ShownSite,
     SiteToken,
     Span,
     Taken,
+    WaitingNode,
+    WaitingSite,
 )
 from controller.api.answers.service import (
     Branch,
@@ -78,6 +81,7 @@ __all__ = [
     "Revision",
     "RunTaken",
     "Setting",
+    "ShownSite",
     "SiteToken",
     "Source",
     "Span",
@@ -88,4 +92,6 @@ __all__ = [
     "Taken",
     "Token",
     "User",
+    "WaitingNode",
+    "WaitingSite",
 ]

@@ -68,16 +68,43 @@ class NodePlacement(resources.Placement):
     app: str
 
 
-class ChangedSite(resources.Site):
+class PendingChange(Resource):
+    """An emergency change of a site that is kept until its problem is over."""
+
+    site: Name
+    change: str
+    since: Time
+    problem: str
+
+
+class ShownSite(resources.Site):
+    """A site with the emergency changes that wait."""
+
+    pending: list[PendingChange]
+
+
+class ChangedSite(ShownSite):
     """A site after a change, with the commit that carries it; null where nothing changed."""
 
     commit: str | None
+
+
+class WaitingSite(ChangedSite):
+    """A site after an emergency change that is not done yet, and why."""
+
+    waits: str
 
 
 class ChangedNode(resources.Node):
     """A node after a change, with the commit that carries it; null where nothing changed."""
 
     commit: str | None
+
+
+class WaitingNode(ChangedNode):
+    """A node after an emergency change that is not done yet, and why."""
+
+    waits: str
 
 
 class Given(Resource):

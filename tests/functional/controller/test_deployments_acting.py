@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from controller.publish.sites import Caller
 from controller.store import aggregate, deployments
 from controller.store.freshness import Moment
 from controller.store.models import Placement
@@ -114,8 +115,8 @@ def test_null_is_the_default_again(works: Works) -> None:
 def test_pause_and_drain_travel_in_git(works: Works) -> None:
     """Pausing a site and draining a node are commits that leave the rest of the document alone."""
     works.sites.change("harbor", {"labels": {"zone": "shop"}}, ADA)
-    works.sites.pause("harbor", "stocktaking", None, ADA)
-    works.sites.drain_node("harbor", "harbor-1", True, ADA)
+    works.sites.pause("harbor", "stocktaking", None, Caller(ADA))
+    works.sites.drain_node("harbor", "harbor-1", True, Caller(ADA))
     head = works.repository.head()
     assert head is not None
     text = works.repository.read(head, "sites/harbor.yaml")
@@ -124,8 +125,8 @@ def test_pause_and_drain_travel_in_git(works: Works) -> None:
         "labels:\n  zone: shop\nnodes:\n  harbor-1:\n    drain: true\n"
         "paused:\n  by: ada\n  reason: stocktaking\n"
     )
-    works.sites.resume("harbor", ADA)
-    works.sites.drain_node("harbor", "harbor-1", False, ADA)
+    works.sites.resume("harbor", Caller(ADA))
+    works.sites.drain_node("harbor", "harbor-1", False, Caller(ADA))
     head = works.repository.head()
     assert head is not None
     assert works.repository.read(head, "sites/harbor.yaml") == b"labels:\n  zone: shop\n"

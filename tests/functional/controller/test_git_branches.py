@@ -9,6 +9,7 @@ import pytest
 
 from controller.access.passwords import token_hash
 from controller.app import assemble, create_app
+from controller.publish.sites import Caller
 from controller.store import access, deployments, documents
 from controller.store.words import Role
 from margrave import yaml_text
@@ -177,7 +178,7 @@ def test_main_moves_below_a_branch(works: Works, forge: Path, people: Path) -> N
 
 def test_sites_wait_on_a_branch_too(works: Works, forge: Path, people: Path) -> None:
     """Changes of a site gather on its branch; merged, they hold; people's work is not covered."""
-    landed = works.sites.pause("harbor", "audit", None, ADA)
+    landed = works.sites.pause("harbor", "audit", None, Caller(ADA))
     assert landed.branch == "margrave/site-harbor"
     more = works.sites.change("harbor", {"labels": {"floor": "2"}}, ADA)
     assert git(forge, "log", "--format=%s", f"main..{more.commit}").splitlines() == [
@@ -188,14 +189,14 @@ def test_sites_wait_on_a_branch_too(works: Works, forge: Path, people: Path) -> 
     works.publisher.refresh()
     with works.store.session() as session:
         assert documents.sites(session) == ["harbor"]
-    again = works.sites.resume("harbor", ADA)
+    again = works.sites.resume("harbor", Caller(ADA))
     assert again.commit is not None
     git(people, "fetch", "-q")
     git(people, "checkout", "-q", "-B", "mine", str(again.commit))
     git(people, "commit", "-q", "--allow-empty", "-m", "A person's")
     git(people, "push", "-q", "-f", "origin", "mine:margrave/site-harbor")
     with pytest.raises(Conflict, match="people work on the branch"):
-        works.sites.drain("harbor", True, ADA)
+        works.sites.drain("harbor", True, Caller(ADA))
 
 
 def test_a_site_goes_when_that_is_merged(works: Works, forge: Path, people: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from controller.publish import packing
+from controller.publish.sites import Caller
 from controller.store import deployments, fleet
 from controller.store.freshness import Moment
 from margrave import yaml_text
@@ -211,7 +212,7 @@ def test_a_commit_that_cannot_be_read_is_published_all_the_same(
         done = works.request(answer)
         assert (done["state"], done["commit"]) == ("published", works.repository.head())
         assert "a defect in reading" in works.publisher.unread
-        landed = works.sites.pause("harbor", "stocktaking", None, ADA)
+        landed = works.sites.pause("harbor", "stocktaking", None, Caller(ADA))
         assert landed.commit == works.repository.head()
         with pytest.raises(ValueError, match="a defect"):
             works.publisher.refresh()

@@ -94,5 +94,13 @@ def test_a_dead_remote_is_said_and_changes_nothing(tmp_path: Path, database: str
     assert shown["paused"] is None
     assert [one["change"] for one in shown["pending"]] == ["Pause site harbor", "Drain site harbor"]
     assert all("127.0.0.1:9" in one["problem"] for one in shown["pending"])
+    page = (
+        create_app(parts)
+        .test_client()
+        .get("/sites/harbor", headers={"Authorization": f"Bearer {token}"})
+    )
+    assert "Pause site harbor waits." in page.text
+    needs = api.get("/summary").json["attention"]
+    assert any("Pause site harbor waits" in one["words"] for one in needs)
     parts.broker.stop()
     parts.store.close()

@@ -102,6 +102,22 @@ def test_an_urgent_request_does_not_overtake_its_own_deployment(
     assert greeting(works, storefront) == "second"
 
 
+def test_what_an_urgent_request_waits_for_is_urgent_too(
+    works: Works, storefront: dict[str, str]
+) -> None:
+    """Earlier changes of an urgent request's deployment pass all others with it."""
+    name = storefront["id"]
+    first = works.act("update", name, parameters={"greeting": "first"}, priority="bulk")
+    other = works.create("depot", name="other", version="1.0.0")
+    urgent = {"priority": "urgent", "reason": "line stands still"}
+    works.act("update", name, parameters={"greeting": "second"}, **urgent)
+    works.publisher.publish_next()
+    assert works.request(first)["state"] == "published"
+    works.publisher.publish_next()
+    assert works.request(other)["state"] == "queued"
+    assert greeting(works, storefront) == "second"
+
+
 def test_a_cancelled_request_leaves_no_delay_behind(
     works: Works, registry: FakeRegistry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
