@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0015"
+revision = "0011"
 down_revision = "0010"
 
 
