@@ -1,4 +1,4 @@
-"""How the controller's HTTP edge holds out against clients that are slow, idle or guess passwords.
+"""The controller's HTTP edge under clients that are slow, idle or guess passwords.
 
 2,000 connections that have sent half a header, 200 whose bodies come byte by byte and 500 idle
 streams, from 40 loopback addresses, and a storm of wrong passwords from one more; each that is
@@ -48,7 +48,7 @@ SLOW = b"POST /api/v1/login HTTP/1.1\r\nHost: margrave\r\nContent-Length: 100000
 
 @dataclass(frozen=True)
 class Size:
-    """How many of each kind of client, and for how long."""
+    """Number of each kind of client, and the duration."""
 
     half_open: int = 2000
     slow_bodies: int = 200
@@ -167,7 +167,7 @@ def besieged(client: httpx.Client, size: Size, token: str) -> Iterator[dict[str,
 
 
 def timed(port: int, path: str, token: str, seconds: float, *, anew: bool) -> list[float]:
-    """How long each answer takes, in milliseconds; on new connections, or on one that stays."""
+    """Return the milliseconds of each answer, on new connections or on one that stays."""
     taken, end = [], time.monotonic() + seconds
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     line = http.client.HTTPConnection("127.0.0.1", port, timeout=30)

@@ -138,7 +138,7 @@ def test_the_controller_publishes_to_a_forge_beside_people(
         works.with_apps("harbor")
         one = works.create("harbor", version="1.0.0")["deployments"][0]
         works.publisher.publish_all()
-        assert head(forge, name) == works.repository.head()
+        await_head(forge, name, works.repository.head())
 
         person = tmp_path / "person"
         clone(forge, name, person)
@@ -151,7 +151,7 @@ def test_the_controller_publishes_to_a_forge_beside_people(
         answer = works.act("update", one["id"], version="1.1.0")
         works.publisher.publish_all()
 
-        assert works.request(answer)["commit"] == head(forge, name)
+        await_head(forge, name, works.request(answer)["commit"])
         document = read_deployment(works.document(one))
         assert (document.version, document.values) == ("1.1.0", {"greeting": "from grace"})
     finally:
@@ -159,10 +159,16 @@ def test_the_controller_publishes_to_a_forge_beside_people(
         registry.stop()
 
 
-def head(forge: Forge, name: str) -> str:
-    """The branch as the forge's own API tells it."""
-    found: str = forge.call("GET", f"/repos/{forge.USER}/{name}/branches/main")["commit"]["id"]
-    return found
+def await_head(forge: Forge, name: str, commit: str | None) -> None:
+    """Wait until the forge's API shows the commit: its index follows a push a moment later."""
+
+    def is_shown() -> bool:
+        branches = forge.call("GET", f"/repos/{forge.USER}/{name}/branches")
+        return {branch["name"]: branch["commit"]["id"] for branch in branches or ()}.get(
+            "main"
+        ) == commit
+
+    eventually(is_shown, 120, f"the forge shows {commit} as main of {name}")
 
 
 def ssh_to(forge: Forge) -> str:
