@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.integration.browser import fleet as fleets
+from tests.integration.browser.pages import lived_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +24,12 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
     """A real controller with two sites that report over HTTP; no lab is needed."""
     with fleets.running(tmp_path_factory.mktemp("fleet")) as made:
         yield made
+
+
+@pytest.fixture(scope="session")
+def pages(fleet: Fleet) -> dict[str, str]:
+    """Every page of a fleet in which all sorts of things have happened."""
+    return lived_in(fleet)
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,6 @@ from controller.pages.views import PAGES
 from tests.integration.browser.conftest import complaints, foreign
 from tests.integration.browser.fleet import PASSWORD, empty, sign_in, text
 from tests.integration.browser.hands import LONG, press
-from tests.integration.browser.pages import lived_in
 from tests.integration.browser.screenshots import scheme
 from tests.support.waiting import eventually
 
@@ -66,12 +65,6 @@ def _evaluated(browser: webdriver.Chrome, script: str) -> Any:
     answer: dict[str, Any] = browser.execute_cdp_cmd("Runtime.evaluate", asked)
     assert "exceptionDetails" not in answer, answer
     return answer["result"].get("value")
-
-
-@pytest.fixture(scope="session")
-def pages(fleet: Fleet) -> dict[str, str]:
-    """Every page, of a fleet that was lived in."""
-    return lived_in(fleet)
 
 
 def _look(browser: webdriver.Chrome, axe: str, *, dark: bool) -> str:

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from tests.integration.browser.pages import lived_in
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -25,16 +23,6 @@ EACH_KIND: Final = (
     "overview", "deployments", "rolled-back", "app", "nodes", "site", "node", "activity", "audit",
     "request", "settings", "tokens", "controller",
 )  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def pages(fleet: Fleet) -> dict[str, str]:
-    """Every page of a fleet where all sorts of things have happened.
-
-    Without a plain log, and the page of a refusal, of which the browser complains.
-    """
-    found = lived_in(fleet)
-    return {name: path for name, path in found.items() if name not in ("log", "nowhere")}
 
 
 @pytest.fixture
@@ -63,6 +51,6 @@ def test_no_word_is_split_and_nothing_is_hidden(
 def test_no_other_page_splits_a_word(
     phone: webdriver.Chrome, fleet: Fleet, pages: dict[str, str]
 ) -> None:
-    """The pages that are made of the same parts."""
-    for name in pages.keys() - set(EACH_KIND):
+    """The pages that are made of the same parts, but for a plain log and a refusal."""
+    for name in pages.keys() - {*EACH_KIND, "log", "nowhere"}:
         _check(phone, fleet, pages, name)

@@ -105,6 +105,7 @@ def test_an_override_file_is_refused(shop: Shop) -> None:
     assert shop.ssh(f"{shop.engine} ps -aq --filter label=margrave.deployment") == ""
 
 
+@pytest.mark.full
 def test_a_port_that_is_taken_is_readable_in_the_error(shop: Shop) -> None:
     """Without a list of secrets ordinary values are shown, and a password is not."""
     more = "ports: ['${PORT}:80'], environment: {P: '${DB_PASSWORD}'}"

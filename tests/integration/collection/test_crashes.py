@@ -38,6 +38,7 @@ def test_going_back_killed_is_finished_by_the_same_call(shop: Shop) -> None:
     assert shop.page()["version"] == "1.1.0"
 
 
+@pytest.mark.full
 def test_a_killed_update_can_be_undone(shop: Shop) -> None:
     """A newer call that wants the old release gets it, whatever was half done."""
     shop.one(shop.install("1.0.0", **shop.fence(1)))
@@ -49,6 +50,7 @@ def test_a_killed_update_can_be_undone(shop: Shop) -> None:
     assert shop.page()["version"] == "1.0.0"
 
 
+@pytest.mark.full
 def test_a_deletion_killed_is_finished(shop: Shop) -> None:
     """Half of a deployment is deleted like a whole one."""
     shop.one(shop.install("1.0.0", **shop.fence(1)))

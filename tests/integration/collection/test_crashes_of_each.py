@@ -21,8 +21,7 @@ PHASES = {
     "rollback": STEPS,
     "delete": ("delete",),
 }
-# One of each kind of trouble: containers half made, images half fetched.
-QUICK = {("docker", "update", "switch"), ("podman", "prefetch", "fetching")}
+QUICK = {("podman", "update", "switch"), ("podman", "prefetch", "fetching")}
 
 
 def _cases() -> Iterator[Any]:

@@ -43,6 +43,7 @@ def _switching(shop: Shop, step: Step) -> Running:
     return running
 
 
+@pytest.mark.full
 def test_a_module_whose_caller_is_gone_ends_at_its_deadline(shop: Shop, tmp_path: Path) -> None:
     """Nothing works on behalf of nobody, and the next call ends as if nothing had happened."""
     shop.one(shop.install("1.0.0", **shop.fence(1)))

@@ -47,6 +47,7 @@ def test_a_release_that_is_never_healthy_goes_back(shop: Shop) -> None:
     assert (proven["changed"], proven["state"], proven["revision"]) == (False, "INSTALLED", good)
 
 
+@pytest.mark.full
 def test_what_was_fetched_for_a_failed_release_goes_with_the_deployment(shop: Shop) -> None:
     """Also when it was tried twice, so that the second attempt found the image there."""
     shop.ssh(f"{shop.engine} image prune --all --force")  # what other tests left is not ours here
@@ -87,6 +88,7 @@ def test_a_wrong_release_never_stays(shop: Shop, tmp_path: Path) -> None:
     assert shop.page()["version"] == "1.0.0"
 
 
+@pytest.mark.full
 def test_a_registry_that_is_away_stops_nothing(shop: Shop) -> None:
     """While a registry is away the old release serves, and the error is the site's trouble."""
     shop.one(shop.install("1.0.0"))

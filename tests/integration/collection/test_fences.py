@@ -59,6 +59,7 @@ def test_a_deleted_deployment_is_remembered(shop: Shop) -> None:
     assert left.split() == ["./fence.json", f"./fences/{shop.deployment}"]
 
 
+@pytest.mark.full
 def test_a_newer_call_does_not_wait_for_a_lost_cause(shop: Shop) -> None:
     """While a broken release is waited for, the newest one takes over at the next safe point."""
     shop.one(shop.install("1.0.0", **shop.fence(1)))

@@ -101,6 +101,7 @@ def test_what_is_edited_is_deployed(shop: Shop) -> None:
     assert shop.page()["greeting"] == "three"
 
 
+@pytest.mark.full
 def test_a_release_gets_the_time_of_the_call(shop: Shop) -> None:
     """A release that ran before may be given other limits; going back takes those it had."""
     folder = f"/var/lib/margrave/deployments/{shop.deployment}"
@@ -138,6 +139,7 @@ def test_values_are_taken_literally(shop: Shop) -> None:
     assert "GREETING" not in logged
 
 
+@pytest.mark.full
 def test_what_only_proves_health_changes_nothing(shop: Shop) -> None:
     """Where a call was cut off and all runs as it should, check and act say so alike; what the
     policy of now denies is denied in both."""
@@ -188,6 +190,7 @@ def test_drift_is_told_and_mended(shop: Shop) -> None:
     assert shop.page()["version"] == "1.0.0"
 
 
+@pytest.mark.full
 def test_what_is_too_much_is_told_and_goes(shop: Shop) -> None:
     """A service that a person started once more has one container too many, until it is mended."""
     shop.one(shop.install("1.0.0"))

@@ -146,6 +146,7 @@ def test_a_hostile_package_is_refused_and_leaves_no_trace(
     assert shop.ssh(f"{shop.engine} ps -aq --filter label=margrave.deployment") == ""
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("shop", ENGINES, indirect=True)
 def test_a_planted_link_is_not_followed(shop: Shop, image: str, data: str) -> None:
     """Neither a release that comes later nor mending follows a link that a container left."""

@@ -201,6 +201,7 @@ def test_a_missing_mount_source_is_drift_and_is_healed(workload: Workload) -> No
     assert workload.started("plain") == plain
 
 
+@pytest.mark.full
 def test_a_missing_variable_is_refused_before_anything_changes(workload: Workload) -> None:
     """A secret from an unset variable is refused before the switch, and in check mode."""
     workload.write(NAMED)
@@ -368,6 +369,7 @@ def test_an_unreachable_registry_stops_only_those_that_insist(
 # -- a call with nothing to do --------------------------------------------------------------------
 
 
+@pytest.mark.full
 def test_a_new_version_with_equal_content_is_recorded(workload: Workload) -> None:
     """A new version and new limits are recorded once, without a restart."""
     workload.apply(kind="install", version="1.0.0")

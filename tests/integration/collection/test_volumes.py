@@ -49,6 +49,7 @@ def ledgers(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pat
     return made
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("shop", ENGINES, indirect=True)
 def test_a_volume_without_a_name_stays_over_everything_but_its_removal(
     shop: Shop, ledgers: dict[str, Path]

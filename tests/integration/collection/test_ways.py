@@ -43,6 +43,7 @@ def _story(shop: Shop) -> list[Step]:
     ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("shop", ENGINES, indirect=True)
 def test_both_ways_lead_to_the_same(shop: Shop) -> None:
     """Answers, diffs, failures, refusals, and what the node's system log has of it."""

@@ -186,6 +186,7 @@ def test_a_fault_on_a_node_that_is_off_is_refused(trial: Lab) -> None:
         trial.fail("three", kill=True)
 
 
+@pytest.mark.full
 def test_nodes_with_docker_stand_beside_nodes_with_podman(trial: Lab) -> None:
     """One lab has both; a node keeps its engine and its containers' disk over a power cut."""
     trial.up({ONE: Engine.PODMAN, DOCK: Engine.DOCKER})

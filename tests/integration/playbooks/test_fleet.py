@@ -86,6 +86,7 @@ def test_the_link_works_without_the_collection(hand: Hand, controller: Served) -
     assert hosts == {"harbor-1.harbor", "harbor-2.harbor"}, listed.out
 
 
+@pytest.mark.full
 def test_what_was_done_by_hand_stands_in_the_history(hand: Hand, controller: Served) -> None:
     """Who ran which playbook, what came of it on which node; a wrong token is only a warning."""
     ident = str(uuid.uuid4())

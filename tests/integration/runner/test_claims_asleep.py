@@ -80,6 +80,7 @@ def stands(runner: RunnerProcess, *words: str) -> bool:
     return one is not None and (one["state"], one["outcome"], one["version"]) == words
 
 
+@pytest.mark.full
 def test_a_runner_that_slept_with_a_call_in_hand_yields_when_it_wakes(pair: Pair) -> None:
     """The node refuses its older fence: it says so, begins nothing, and the other one works."""
     first, second = pair.first, pair.second

@@ -72,6 +72,7 @@ def test_the_first_update_and_its_rollback(node: RestoredNode) -> None:
     _assert_sound(node)
 
 
+@pytest.mark.full
 def test_an_unchanged_service_keeps_its_files_and_then_its_container(node: RestoredNode) -> None:
     """The clerk's files move once, with the first update, to where later updates leave them."""
     call = node.last_call("ledger")
