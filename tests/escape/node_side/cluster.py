@@ -21,10 +21,11 @@ VOLATILE = ("managedFields", "resourceVersion", "generation", "creationTimestamp
 
 
 class Cluster:
-    """The node's cluster; `own` are the Helm releases of the deployments under test."""
+    """The node's cluster; `deployments` are those under test, by their Helm releases."""
 
-    def __init__(self, own: list) -> None:
-        self.own = own
+    def __init__(self, deployments: dict) -> None:
+        self.deployments = deployments
+        self.own = set(deployments.values())
         # What the server makes up for each request, such as ComponentStatus, has no uid.
         everything = ((item["metadata"].get("uid"), item) for item in self._all())
         self.by_uid = {uid: item for uid, item in everything if uid}
@@ -71,14 +72,14 @@ class Cluster:
                 yield f"the output of {meta['name']}", _run(*words)
 
     def _owner(self, item) -> str:
-        """Return the Helm release of an object or of its owner."""
+        """Return the deployment of an object or of its owner, or else the Helm release."""
         while item is not None:
             meta = item["metadata"]
             release = (meta.get("annotations") or {}).get(RELEASE)
             if release:
-                return str(release)
+                return str(self.deployments.get(release, release))
             if item["kind"] == "Secret" and (meta.get("labels") or {}).get("owner") == "helm":
-                return str(meta["labels"]["name"])
+                return str(self.deployments.get(meta["labels"]["name"], meta["labels"]["name"]))
             made_by = (meta.get("ownerReferences") or [{}])[0].get("uid")
             if item["kind"] == "Endpoints":
                 made_by = self._service(meta)
