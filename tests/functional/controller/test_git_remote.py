@@ -92,6 +92,7 @@ def test_a_commit_of_somebody_else_that_names_a_request(
     works.publisher.publish_all()
     assert works.request(answer)["state"] == "queued"
     away.rename(forge)
+    works.clock.forward(60)
 
     note = tmp_path / "clone" / "deployments" / "harbor" / "README"
     note.parent.mkdir(parents=True)
