@@ -29,7 +29,7 @@ class Cluster:
         # What the server makes up for each request, such as ComponentStatus, has no uid.
         everything = ((item["metadata"].get("uid"), item) for item in self._all())
         self.by_uid = {uid: item for uid, item in everything if uid}
-        self.pods = self._pods()
+        self.pods, self._spaces = self._pods()
 
     def objects(self):
         """Yield all objects with owner and content, without their status."""
@@ -42,7 +42,7 @@ class Cluster:
 
     def spaces(self) -> set:
         """Return the mount namespaces of all containers."""
-        return {kernel.space(pid, "mnt") for pids in self.pods.values() for pid in pids}
+        return self._spaces
 
     def foreign_data(self):
         """Yield nothing: volumes of others are folders of the node, and listed with it."""
@@ -83,11 +83,13 @@ class Cluster:
             made_by = (meta.get("ownerReferences") or [{}])[0].get("uid")
             if item["kind"] == "Endpoints":
                 made_by = self._service(meta)
+            if item["kind"] == "IPAddress":
+                made_by = self._service(item["spec"]["parentRef"])
             item = self.by_uid.get(made_by)
         return ""
 
     def _service(self, meta):
-        """Return the Service whose addresses an Endpoints object holds."""
+        """Return the Service that these words name, as those of its Endpoints and addresses do."""
         for uid, item in self.by_uid.items():
             same = (item["metadata"].get("namespace"), item["metadata"]["name"])
             if item["kind"] == "Service" and same == (meta.get("namespace"), meta["name"]):
@@ -101,8 +103,8 @@ class Cluster:
         return json.loads(_run("get", names, "-A", "-o", "json") or '{"items": []}')["items"]
 
     @staticmethod
-    def _pods() -> dict:
-        """Return the processes of each pod, one for each mount namespace."""
+    def _pods() -> tuple:
+        """Return a process of each pod for each mount namespace, and these namespaces."""
         found, seen = {}, set()
         for pid in kernel.pids():
             try:
@@ -114,7 +116,7 @@ class Cluster:
             if match and space not in seen:
                 seen.add(space)
                 found.setdefault(match[1].replace("_", "-"), []).append(pid)
-        return found
+        return found, seen
 
 
 def _run(*words: str) -> str:
