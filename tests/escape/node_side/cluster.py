@@ -102,21 +102,35 @@ class Cluster:
         names = ",".join(kind for kind in kinds if kind.split(".")[0] not in PULSE)
         return json.loads(_run("get", names, "-A", "-o", "json") or '{"items": []}')["items"]
 
-    @staticmethod
-    def _pods() -> tuple:
-        """Return a process of each pod for each mount namespace, and these namespaces."""
+    def _pods(self) -> tuple:
+        """Return a process of each pod for each mount namespace, and all of their namespaces."""
         found, seen = {}, set()
+        pods = dict(self._containers())
         for pid in kernel.pids():
             try:
                 with open(f"/proc/{pid}/cgroup", encoding="utf-8") as file:
-                    match = re.search(r"pod([0-9a-f]{8}[-_][0-9a-f_-]{27})", file.read())
+                    match = re.search(r"k8s\.io/([0-9a-f]{64})", file.read())
             except OSError:
                 continue
             space = kernel.space(pid, "mnt")
             if match and space not in seen:
                 seen.add(space)
-                found.setdefault(match[1].replace("_", "-"), []).append(pid)
+                # A pod's sandbox is a container that Kubernetes does not list.
+                if match[1] in pods:
+                    found.setdefault(pods[match[1]], []).append(pid)
         return found, seen
+
+    def _containers(self):
+        """Yield the id of each container with the uid of its pod."""
+        for uid, item in self.by_uid.items():
+            status = item.get("status") or {}
+            for kind in (
+                "initContainerStatuses",
+                "containerStatuses",
+                "ephemeralContainerStatuses",
+            ):
+                for container in status.get(kind) or ():
+                    yield container.get("containerID", "").rpartition("/")[2], uid
 
 
 def _run(*words: str) -> str:
