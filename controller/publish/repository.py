@@ -242,9 +242,7 @@ class Repository:
             return set()  # grep says with its status alone that there is none
         return {name.partition(":")[2] for name in found.split("\0") if name}
 
-    def commit_of_request(
-        self, request: str, head: str, sites: Collection[str] = ()
-    ) -> str | None:
+    def commit_of_request(self, request: str, head: str, sites: Collection[str] = ()) -> str | None:
         """Return the commit that names a request and changes all of its sites, or None.
 
         Whoever pushes may name any request in a commit, but can change only their own sites.
@@ -254,8 +252,8 @@ class Repository:
             f"--grep={commits.REQUEST}: {request}", head,
         )  # fmt: skip
         for commit in named.splitlines():
-            paths = self._changed_by(commit)
-            if all(any(path.startswith(f"deployments/{site}/") for path in paths) for site in sites):
+            folders = {path.rpartition("/")[0] for path in self._changed_by(commit)}
+            if all(f"deployments/{site}" in folders for site in sites):
                 return commit
         return None
 
