@@ -145,8 +145,7 @@ def _installed(case: Case) -> Settlement:
     good = _good(case, runs)
     healed = case.placement.healing
     words = "healed" if healed else f"{case.operation.kind} succeeded"
-    # What was gone back to and healed is no success of the wanted revision.
-    kept = healed and case.placement.outcome in (Outcome.ROLLED_BACK, Outcome.HELD)
+    kept = _keeps_outcome(case)
     outcome = case.placement.outcome if kept else _of_the_wish(case, Outcome.SUCCEEDED)
     changes = _rest(case) | runs | good | {"outcome": outcome, "cancelled": False}
     return Settlement(State.INSTALLED, words, changes, _ended(case, OperationState.SUCCEEDED))
@@ -209,10 +208,10 @@ def _failed(case: Case, error: Mapping[str, Any]) -> Settlement:
         "waiting": None,
         "next_attempt_at": _next_attempt(case),
         "health": str(case.result.data.get("health") or "unknown"),
-        "outcome": _of_the_wish(
-            case, _outcome_of_failure(case.operation.kind, again=again, cancelled=cancelled)
-        ),
     }
+    if not _keeps_outcome(case):
+        outcome = _outcome_of_failure(case.operation.kind, again=again, cancelled=cancelled)
+        changes["outcome"] = _of_the_wish(case, outcome)
     told = case.result.data.get("release") or case.result.data.get("revision")
     named = "release" in case.result.data or "revision" in case.result.data
     # A heal that fails leaves what runs, also where the node did not come to look at it.
@@ -226,6 +225,12 @@ def _failed(case: Case, error: Mapping[str, Any]) -> Settlement:
         _ended(case, state) | {"error": dict(error)},
         other_runner=claims.refused(case.operation.node, error),
     )
+
+
+def _keeps_outcome(case: Case) -> bool:
+    """Whether a release was healed that was gone back to: that tells nothing of the wanted one."""
+    gone_back = case.placement.outcome in (Outcome.ROLLED_BACK, Outcome.HELD)
+    return case.placement.healing and gone_back
 
 
 def _outcome_of_failure(kind: Kind, *, again: bool, cancelled: bool) -> Outcome:
