@@ -197,7 +197,7 @@ class Admission:
         past = Past(self._repository, read.to)
         if read.kind is Action.ROLLBACK:
             with self._store.session() as session, suppress(DocumentError):
-                past.read(acting.selected(session, read, who))
+                past.read(session, acting.selected(session, read, who))
         return past
 
     def _decide(

@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from controller.gate import checking
 from controller.publish.changes import content_in
+from controller.store import history
 from margrave.errors import DocumentError
 from margrave.findings import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from sqlalchemy.orm import Session
 
     from controller.publish.repository import Repository
     from controller.store.world import Standing
@@ -24,12 +27,14 @@ class Past:
 
     def __init__(self, repository: Repository, to: str | None) -> None:
         self._repository = repository
-        self._to = to  # a version or revision; None: whatever was before
+        self._to = to  # a version or revision; None: what was before and did not fail
         self._known: dict[tuple[str, str, str | None], dict[str, Any]] = {}
+        self._failed: dict[str, frozenset[str]] = {}  # revisions, by deployment
 
-    def read(self, chosen: Iterable[Standing]) -> None:
+    def read(self, session: Session, chosen: Iterable[Standing]) -> None:
         """Look all of them up, up to the first that has no such past."""
         for one in chosen:
+            self._failed[one.id] = history.failed_revisions(session, one.id)
             self.of(one)
 
     def of(self, one: Standing) -> dict[str, Any]:
@@ -47,7 +52,8 @@ class Past:
                 document = checking.deployment_at(path, data)
             except DocumentError:
                 continue  # what could not be read then cannot be gone back to
-            if document.revision == one.revision and self._to is None:
+            unwanted = {one.revision, *self._failed.get(one.id, ())}
+            if self._to is None and document.revision in unwanted:
                 continue
             if self._to is None or self._to == document.version or self._is(document.revision):
                 return {**content_in(document.raw), "commit": commit}
