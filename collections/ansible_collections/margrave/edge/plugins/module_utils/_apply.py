@@ -313,7 +313,9 @@ def _let_nothing_run(call: Call, seen: Observation) -> None:
         call.driver.end(projects)
     else:
         call.driver.discard(projects)
-    call.result.health = "unknown"
+    result = call.result
+    result.revision = result.version = result.release = None
+    result.health, result.images = "unknown", []
 
 
 def _was_going_back(call: Call, seen: Observation) -> bool:
