@@ -54,6 +54,7 @@ def test_a_release_that_crashes_is_degraded_and_goes_back(workload: Workload) ->
     assert (told["drift"], told["stability"]["disturbances"]) == ([], [])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("shop", ENGINES, indirect=True)
 def test_a_first_install_that_crashes_leaves_nothing_running(workload: Workload) -> None:
     """There is nothing to go back to."""
@@ -65,6 +66,7 @@ def test_a_first_install_that_crashes_leaves_nothing_running(workload: Workload)
     assert workload.shop.ssh(f"{workload.shop.engine} ps -aq {label}") == ""
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("shop", ENGINES, indirect=True)
 def test_an_attempt_that_stays_healthy_ends_well(workload: Workload) -> None:
     """It runs for the whole time without a restart, and replaces no container."""
@@ -77,6 +79,7 @@ def test_an_attempt_that_stays_healthy_ends_well(workload: Workload) -> None:
     assert workload.started("web") == before
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("shop", ENGINES, indirect=True)
 def test_what_a_person_restarts_is_not_disturbed(workload: Workload) -> None:
     """Neither a restart nor a stop by hand is the release's failure."""
@@ -92,6 +95,7 @@ def test_what_a_person_restarts_is_not_disturbed(workload: Workload) -> None:
     assert told["stability"]["disturbances"] == []
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("shop", ENGINES, indirect=True)
 def test_a_service_that_is_not_restarted_and_fails_is_disturbed(workload: Workload) -> None:
     """An exit with an error counts; one with 0, of a step that is done, does not."""

@@ -103,6 +103,7 @@ def test_a_release_that_crashes_in_its_window_goes_back(site: Site) -> None:
     assert "crashed" in reasons[-3]
 
 
+@pytest.mark.full
 def test_a_first_install_that_crashes_ends_failed(site: Site) -> None:
     """Nothing is left running, and a person has to go on."""
     site.want("1.0.0", CRASHES)
@@ -111,6 +112,7 @@ def test_a_first_install_that_crashes_ends_failed(site: Site) -> None:
     assert site.lab.ssh(site.node, running).stdout == ""
 
 
+@pytest.mark.full
 def test_a_runner_killed_within_the_window_finds_the_crash_afterwards(site: Site) -> None:
     """The node has counted meanwhile."""
     site.want("1.0.0", RUNS)
@@ -122,6 +124,7 @@ def test_a_runner_killed_within_the_window_finds_the_crash_afterwards(site: Site
     eventually(lambda: site.stands("INSTALLED", "rolled-back", "1.0.0"), LIMIT, "it went back", 0.3)
 
 
+@pytest.mark.full
 def test_a_proven_release_that_begins_to_crash_is_degraded(site: Site) -> None:
     """It stays, and is not tried again."""
     crashes_later = ["/bin/sh", "-c", f"sleep {STABLE + 15}; exit 7"]
