@@ -13,9 +13,8 @@ from margrave.findings import Finding
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sqlalchemy.orm import Session
-
     from controller.publish.repository import Repository
+    from controller.store import Session
     from controller.store.world import Standing
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from margrave import durations
+from margrave.documents.extensions import Health
 from margrave.errors import Unreachable
 from margrave.secret import Secret
 from runner.app.credentials import Credentials
@@ -149,7 +150,11 @@ class Work:
         self.tidying = Repeater("tidy", EVERY_SECONDS, lambda _: tidying.run(), at_once=False)
 
     def _stable_of(self, deployment: str) -> float:
-        return float(durations.parse(self._calls_made.extensions(deployment).health.stable))
+        try:
+            health = self._calls_made.extensions(deployment).health
+        except Exception:  # noqa: BLE001 - reported where it is planned; it holds no other deployment
+            health = Health()
+        return float(durations.parse(health.stable))
 
     def _look_when_stable(self, nodes: Collection[str]) -> None:
         self.observer.ask(nodes)

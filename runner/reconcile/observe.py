@@ -145,7 +145,11 @@ class Observer:
         workload = _workload(answered[one.node], one.deployment) if is_open(one) else None
         if workload is None:
             return {}
-        verdict = self.windows.judge(one, workload, began[one.node])
+        try:
+            verdict = self.windows.judge(one, workload, began[one.node])
+        except Exception:  # noqa: BLE001 - logged; it holds no other placement
+            _log.exception("%s: its report of %s cannot be read", one.node, one.deployment)
+            return {}
         return proven(one) if verdict is Verdict.PROVEN else {}
 
     def _life(self, node: Node, observation: Observation) -> Sign:

@@ -22,7 +22,7 @@ _MARGIN: Final = 0.5
 
 
 class Verdict(Enum):
-    """What a look at a release in its window tells."""
+    """Result of a look at a release in its window."""
 
     OPEN = "open"
     PROVEN = "proven"
@@ -31,10 +31,10 @@ class Verdict(Enum):
 
 @dataclass
 class _Window:
-    """The window of one release on one node."""
+    """The window of a release on one node."""
 
     release: str | None
-    change: int  # number of the placement's last change of state: another call is another window
+    change: int  # number of the placement's last change of state: a new call opens a new window
     end: float  # by the monotonic clock
     asked: bool = False  # the look at its end was asked for
     restarted: bool = False  # the node had lost its count
@@ -53,16 +53,16 @@ class Windows:
         self._lock = threading.Lock()
         self._windows: dict[Key, _Window] = {}
 
-    def judge(self, one: Placement, workload: Mapping[str, Any], began: float) -> Verdict:
+    def judge(self, placement: Placement, workload: Mapping[str, Any], began: float) -> Verdict:
         """Judge an unproven placement by a look that began at that time."""
-        if workload.get("release", one.release) != one.release:
+        if workload.get("release", placement.release) != placement.release:
             return Verdict.OPEN
-        stable = self._stable_of(one.deployment)
-        told = workload.get("stability") or {}
-        seconds = told.get("seconds")
+        stable = self._stable_of(placement.deployment)
+        stability = workload.get("stability") or {}
+        seconds = stability.get("seconds")
         with self._lock:
-            window = self._of(one, stable)
-            trouble = _trouble(told.get("disturbances") or (), stable)
+            window = self._of(placement, stable)
+            trouble = _trouble(stability.get("disturbances") or (), stable)
             window.trouble = window.trouble or trouble
             if window.trouble:
                 return Verdict.UNSTABLE
@@ -81,21 +81,22 @@ class Windows:
         window.end = self._monotonic() + stable
         return Verdict.PROVEN if stable == 0 else Verdict.OPEN
 
-    def trouble(self, one: Placement) -> str:
+    def trouble(self, placement: Placement) -> str:
         """Return what disturbed an unproven release within its window; empty when nothing did."""
-        if not is_open(one):
+        if not is_open(placement):
             return ""
         with self._lock:
-            window = self._windows.get(one.key)
-            return window.trouble if window and self._fits(window, one) else ""
+            window = self._windows.get(placement.key)
+            return window.trouble if window and self._fits(window, placement) else ""
 
     def due(self, standing: Iterable[Placement]) -> tuple[frozenset[str], float | None]:
         """Return the nodes to look at now, each once, and the seconds until the next is due."""
-        placements = [one for one in standing if is_open(one)]
+        placements = [placement for placement in standing if is_open(placement)]
         now = self._monotonic()
         with self._lock:
             windows = {
-                one.key: self._of(one, self._stable_of(one.deployment)) for one in placements
+                placement.key: self._of(placement, self._stable_of(placement.deployment))
+                for placement in placements
             }
             self._windows = windows
             nodes = set()
@@ -106,29 +107,36 @@ class Windows:
             ends = [window.end for window in windows.values() if not window.asked]
         return frozenset(nodes), min(ends) - now if ends else None
 
-    def _of(self, one: Placement, stable: float) -> _Window:
-        found = self._windows.get(one.key)
-        if found is None or not self._fits(found, one):
+    def _of(self, placement: Placement, stable: float) -> _Window:
+        window = self._windows.get(placement.key)
+        if window is None or not self._fits(window, placement):
             end = self._monotonic() + stable + _MARGIN
-            found = _Window(one.release, self._order.last_change(one.key), end)
-            self._windows[one.key] = found
-        return found
+            window = _Window(placement.release, self._order.last_change(placement.key), end)
+            self._windows[placement.key] = window
+        return window
 
-    def _fits(self, window: _Window, one: Placement) -> bool:
-        return (window.release, window.change) == (one.release, self._order.last_change(one.key))
-
-
-def is_open(one: Placement) -> bool:
-    """Whether a placement's release was found healthy, and is not proven yet."""
-    return one.state is State.INSTALLED and bool(one.release) and one.release != one.good_release
+    def _fits(self, window: _Window, placement: Placement) -> bool:
+        return (window.release, window.change) == (
+            placement.release,
+            self._order.last_change(placement.key),
+        )
 
 
-def proven(one: Placement) -> dict[str, Any]:
+def is_open(placement: Placement) -> bool:
+    """Return True while a placement's release was found healthy and is not proven yet."""
+    return (
+        placement.state is State.INSTALLED
+        and bool(placement.release)
+        and placement.release != placement.good_release
+    )
+
+
+def proven(placement: Placement) -> dict[str, Any]:
     """Return what a placement notes when its release is proven."""
     return {
-        "good_release": one.release,
-        "good_revision": one.revision,
-        "good_version": one.version,
+        "good_release": placement.release,
+        "good_revision": placement.revision,
+        "good_version": placement.version,
     }
 
 

@@ -26,7 +26,7 @@ from ansible_collections.margrave.edge.plugins.module_utils._record import as_di
 
 # A container that has run for so long since its last disturbance has recovered.
 RECOVERED = 60.0
-# What starts within this time after the machine was started by it, not by a crash.
+# A start of a container within this time after the machine's is part of booting, not a crash.
 BOOTING = 120.0
 
 
@@ -66,20 +66,20 @@ def store(layout: Layout, deployment: str, release: str, restarts: Mapping[str, 
 
     Without a baseline nothing is lost but time: whoever watches the release begins anew.
     """
-    found = Baseline(release, round(now(), 3), dict(restarts))
+    baseline = Baseline(release, round(now(), 3), dict(restarts))
     with contextlib.suppress(OSError):
         make_folder(layout.baselines)
-        write_json(layout.baseline(deployment), as_dict(found), at_once=False)
+        write_json(layout.baseline(deployment), as_dict(baseline), at_once=False)
 
 
 def load(layout: Layout, deployment: str, release: str) -> Baseline | None:
     """Return the baseline of a release, or None where there is none since the machine started."""
     stored = read_json(layout.baseline(deployment))
     try:
-        found = Baseline(**stored) if stored else None
+        baseline = Baseline(**stored) if stored else None
     except TypeError:
         return None  # of another version of this collection
-    return found if found is not None and found.release == release else None
+    return baseline if baseline is not None and baseline.release == release else None
 
 
 def forget(layout: Layout, deployment: str) -> None:
