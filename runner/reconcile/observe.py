@@ -134,7 +134,9 @@ class Observer:
                 for one, change in changes:
                     current = placements.find(tx, one.deployment, one.node)
                     if current == one:
-                        transitions.note(tx, one, **change)
+                        shown = change.keys() - proven(one).keys()
+                        write = transitions.note if shown else transitions.record
+                        write(tx, one, **change)
                         if change.get("drift") and not one.drift:
                             self._instruments.count(DRIFT)
 

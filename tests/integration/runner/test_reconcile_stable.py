@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from margrave.lifecycle import Kind, Outcome, State
-from runner.store import Placement, operations, placements, transitions
+from runner.store import Placement, operations, outbox, placements, transitions
 from tests.support.edge import FakeNode
 from tests.support.repository import STOREFRONT
 from tests.support.site import World
@@ -324,3 +324,25 @@ def test_the_attempt_names_its_reason(alone: World) -> None:
     alone.executor.before_answer = lambda _: reasons.append(_placement(alone).reason)
     _later(alone, timedelta(seconds=20))
     assert reasons == ["unstable"]
+
+
+def test_a_proof_is_no_report(alone: World) -> None:
+    """Nothing of it is shown anywhere, so nothing of it travels."""
+    _want(alone, "1.0.0")
+    before = alone.told()
+    with alone.runner.ground.store.read() as tx:
+        reports = len(outbox.waiting(tx, 1000))
+    _later(alone)
+    assert _proven(alone) == "1.0.0"
+    with alone.runner.ground.store.read() as tx:
+        assert len(outbox.waiting(tx, 1000)) == reports
+    assert alone.told() == before
+
+
+def test_a_report_that_cannot_be_read_holds_no_other(alone: World) -> None:
+    """A node that counts in words proves nothing, and nothing fails."""
+    _want(alone, "1.0.0")
+    _node(alone).disturbed[STOREFRONT] = ["odd"]  # type: ignore[list-item]
+    _later(alone)
+    assert _proven(alone) is None
+    assert len(alone.executor.calls) == 1
