@@ -43,7 +43,8 @@ def test_a_release_that_crashes_is_degraded_and_goes_back(workload: Workload) ->
     assert (disturbance["service"], disturbance["recent"]) == ("web", True)
     assert disturbance["restarts"] >= 1
     assert told["health"] == "degraded"
-    assert told["components"][0]["error"]["code"] == "unstable"
+    # Docker waits between restarts: a container that is down meanwhile is drift as well.
+    assert told["components"][0]["error"]["code"] in ("unstable", "drift")
 
     answer = workload.shop.one(workload.step(proven=good["release"], prove=PROVE))
     assert answer["error"]["class"] == "health", answer
