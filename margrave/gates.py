@@ -144,7 +144,12 @@ class Gates:
 
     def _required(self, step: Step, extensions: Extensions | None) -> Waiting | None:
         # The order is about what begins: what ran already comes back whatever else is ill.
-        if extensions is None or step.heal or step.kind in (Kind.ROLLBACK, Kind.DELETE):
+        if (
+            extensions is None
+            or step.heal
+            or step.prove
+            or step.kind in (Kind.ROLLBACK, Kind.DELETE)
+        ):
             return None
         for name in extensions.requires:
             there = [one for one in self._view.standing if one.name == name]

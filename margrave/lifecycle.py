@@ -78,7 +78,7 @@ TRANSITIONS: Final[Mapping[tuple[State, State], Transition]] = {
     (State.INSTALLING, State.INSTALLED): _node("installed, running and healthy"),
     (State.INSTALLING, State.FAILED): _node("install error"),
     (State.INSTALLED, State.UPDATING): _runner(
-        "wanted revision or a secret changed, or drift to heal"
+        "wanted revision or a secret changed, drift to heal, or it was unstable"
     ),
     (State.UPDATING, State.INSTALLED): _node("update success"),
     (State.UPDATING, State.FAILED): _node("update error"),

@@ -47,15 +47,16 @@ class Standing:
     outcome: Outcome = Outcome.PENDING
     name: str = ""  # the deployment's name, for `requires`
     release: str | None = None  # what runs
-    good_release: str | None = None  # the last one that was healthy
+    good_release: str | None = None  # the last one that was proven
     wanted_release: str | None = None  # what the last operation was for
-    attempt: int = 0  # attempts of the failed kind at wanted_release
+    attempt: int = 0  # attempts at wanted_release, while it failed or is not proven
     failed_kind: Kind | None = None  # of the operation that led to FAILED
     error: ErrorClass | None = None
     next_attempt_at: datetime | None = None
     cancelled: bool = False
     healing: bool = False  # the last operation was a heal
     drift: str = ""  # what differs on the node; empty when nothing does
+    unstable: bool = False  # what runs did not stay healthy until it was proven
     degraded: bool = False  # it was seen to be ill: who requires it waits
     heal_after: datetime | None = None  # set while the budget for heals is spent
     busy: bool = False  # an operation is at work
@@ -96,6 +97,7 @@ class Step:
     attempt: int = 1
     new_placement: bool = False  # a placement (or its next incarnation) begins at PENDING
     heal: bool = False
+    prove: bool = False  # the release runs already, and has to prove itself
     overtakes: bool = False  # it ends the call that is at work there, at its next safe point
     keeps_data: bool = False  # of a delete: named volumes are, or may be, what it finds
     outcome: Outcome | None = None

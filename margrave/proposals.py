@@ -47,6 +47,7 @@ def _rests(one: Standing, release: str) -> bool:
         and one.state is State.INSTALLED
         and one.outcome is Outcome.SUCCEEDED
         and not one.drift
+        and not one.unstable
     )
 
 
@@ -60,14 +61,27 @@ def _installed(step: Step, one: Standing, extensions: Extensions) -> Proposal:
     if one.release != step.to_release:
         if one.wanted_release != step.to_release or one.outcome not in SETTLED:
             return Cause.NEW, replace(step, kind=Kind.UPDATE, why="wanted revision changed")
+        if one.unstable:
+            return _once_more(replace(step, to_release=one.release, heal=True), one)
         # Tried here and gone back, or cancelled: a person or a newer revision goes on. Until
         # then what runs is kept as it should be, like any other.
         return heal(step, one, extensions)
+    if one.unstable:
+        return _once_more(step, one)
     if one.drift and extensions.drift == "heal":
         return heal(step, one, extensions)
     if one.outcome is not Outcome.SUCCEEDED:
         return Cause.TOLD, replace(step, outcome=Outcome.SUCCEEDED, why="it runs already")
     return None
+
+
+def _once_more(step: Step, one: Standing) -> Proposal:
+    """Another attempt of a release that did not stay healthy until it was proven.
+
+    No window holds it: what it leads to is that the release runs stable, or that it is gone.
+    """
+    again = replace(step, kind=Kind.UPDATE, why="unstable", attempt=one.attempt + 1, prove=True)
+    return Cause.REPAIR, again
 
 
 def heal(step: Step, one: Standing, extensions: Extensions) -> Proposal:
@@ -94,10 +108,10 @@ def _failed(step: Step, one: Standing, extensions: Extensions) -> Proposal:
     if one.healing:
         if one.cancelled:
             return _for_a_person(step, "cancelled")
-        return Cause.REPAIR, replace(retry, to_release=one.good_release or step.to_release)
+        return Cause.REPAIR, replace(retry, to_release=runs or step.to_release)
     if not one.cancelled and retries_left(cls, one.attempt, extensions.failure.retries):
         if one.failed_kind is Kind.ROLLBACK:
-            retry = replace(retry, to_release=one.good_release)
+            retry = replace(retry, to_release=_way_back(one))
             return Cause.REPAIR, retry
         return Cause.RETRY, retry
     return _going_back(step, one, extensions, cls)
@@ -108,11 +122,17 @@ def _going_back(step: Step, one: Standing, extensions: Extensions, cls: ErrorCla
     wanted_back = one.cancelled or (
         POLICY[cls].rolls_back and extensions.failure.then == "rollback"
     )
-    if one.failed_kind is Kind.UPDATE and one.good_release and wanted_back:
+    back = _way_back(one)
+    if one.failed_kind is Kind.UPDATE and back and wanted_back:
         why = "cancelled" if one.cancelled else f"retries are spent after {cls}"
-        back = replace(step, kind=Kind.ROLLBACK, to_release=one.good_release, why=why)
-        return Cause.REPAIR, back
+        return Cause.REPAIR, replace(step, kind=Kind.ROLLBACK, to_release=back, why=why)
     return _for_a_person(step, "cancelled" if one.cancelled else cls)
+
+
+def _way_back(one: Standing) -> str | None:
+    """The release that the node has gone back to within the call, else the last proven one."""
+    reverted = one.release if one.release != one.wanted_release else None
+    return reverted or one.good_release
 
 
 def _for_a_person(step: Step, what: str) -> Proposal:

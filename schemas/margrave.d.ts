@@ -421,12 +421,14 @@ export interface HandRun {
   results: RunResult[];
 }
 
-/** How long until healthy, and how long it must stay so. */
+/** How long until healthy, how long without a check, and how long until proven. */
 export interface Health {
   /** From start to healthy; over the components' timeouts when written. */
   timeout?: string;
-  /** How long it has to stay healthy. */
+  /** How long a container without a health check has to run. */
   grace?: string;
+  /** How long it has to stay healthy after that, to be gone back to; 0s: not. */
+  stable?: string;
 }
 
 /** The body of POST heartbeat. */

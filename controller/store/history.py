@@ -10,6 +10,7 @@ from controller.store import totals
 from controller.store.models import Deployment, History, Operation
 from controller.store.shapes import stamp
 from controller.store.totals import Counted
+from margrave.error_classes import POLICY, ErrorClass
 from margrave.lifecycle import State
 
 if TYPE_CHECKING:
@@ -45,31 +46,6 @@ def of_deployment(
     return [((row.id,), shape(row, deployment_id, fence)) for row, fence in rows]
 
 
-def failed_revisions(session: Session, deployment_id: str, site: str) -> frozenset[str]:
-    """Return the revisions of a deployment that failed on a node and succeeded on none.
-
-    History that was pruned says nothing: only what is known to have failed is among them.
-    """
-    rows = session.execute(
-        select(History.revision, History.from_state, History.to_state)
-        .join(Deployment, Deployment.key == History.deployment)
-        .where(
-            Deployment.id == deployment_id,
-            Deployment.site == site,
-            History.revision.is_not(None),
-            History.to_state.in_((State.FAILED, State.INSTALLED)),
-        )
-        .distinct()
-    ).all()
-    failed = {revision for revision, _, to in rows if to is State.FAILED and revision}
-    # After ROLLINGBACK the node runs the release before the one that the row names.
-    begun = (State.INSTALLING, State.UPDATING)
-    succeeded = {
-        revision for revision, origin, to in rows if to is State.INSTALLED and origin in begun
-    }
-    return frozenset(failed - succeeded)
-
-
 def of_operation(session: Session, operation: str) -> list[dict[str, Any]]:
     """The transitions that an operation made, oldest first."""
     query = (
@@ -96,6 +72,28 @@ def newest(session: Session, keys: Sequence[int], each: int) -> dict[int, list[d
     for row, uuid, fence in session.execute(query):
         found.setdefault(row.deployment, []).append(shape(row, uuid, fence))
     return found
+
+
+def failed_revisions(session: Session, deployment_id: str, site: str) -> frozenset[str]:
+    """Return the revisions whose newest attempt at a site failed, for a reason of their own."""
+    query = (
+        select(History.node, History.revision, History.to_state, History.error)
+        .join(Deployment, Deployment.key == History.deployment)
+        .where(Deployment.id == deployment_id, Deployment.site == site)
+        .where(History.from_state.in_((State.INSTALLING, State.UPDATING)))
+        .where(History.to_state.in_((State.INSTALLED, State.FAILED)))
+        .order_by(History.id)
+    )
+    failed: dict[tuple[str, str | None], bool] = {}
+    for node, revision, to_state, error in session.execute(query):
+        failed[node, revision] = to_state is State.FAILED and _is_own(error)
+    return frozenset(revision for (_, revision), bad in failed.items() if bad and revision)
+
+
+def _is_own(error: Mapping[str, Any] | None) -> bool:
+    """Whether an error is the release's, not the site's or a person's."""
+    known = [kind for kind in ErrorClass if error and error.get("class") == kind]
+    return any(POLICY[kind].rolls_back for kind in known)
 
 
 def irregular(session: Session) -> int:

@@ -100,10 +100,11 @@ class Failure(Part):
 
 
 class Health(Part):
-    """How long until healthy, and how long it must stay so."""
+    """How long until healthy, how long without a check, and how long until proven."""
 
     timeout: Duration = "60s"
     grace: Duration = "5s"
+    stable: Duration = "60s"
 
 
 class Window(Part):

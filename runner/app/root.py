@@ -41,6 +41,7 @@ class Runner:
             "ticks": (work.reconciler.run, work.reconciler.stop),
             "git": (work.git.run, work.git.stop),
             "observe": (work.observe.run, work.observe.stop),
+            "prove": (work.prove.run, work.prove.stop),
             "observe-silent": (work.observe_silent.run, work.observe_silent.stop),
             "inspect": (work.inspect.run, work.inspect.stop),
             "beats": (work.beats.run, work.beats.stop),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
 from margrave import durations
+from margrave.documents.extensions import Health
 from margrave.errors import Unreachable
 from margrave.secret import Secret
 from runner.app.credentials import Credentials
@@ -25,6 +26,7 @@ from runner.reconcile.observe import Observer
 from runner.reconcile.operations import Operations
 from runner.reconcile.outcomes import Waiting, told
 from runner.reconcile.sensitive import Secrets, Sensitive
+from runner.reconcile.stability import Windows
 from runner.reconcile.stalls import Stalls
 from runner.reconcile.steps import Parts
 from runner.reconcile.tidy import EVERY_SECONDS, Tidying
@@ -58,6 +60,7 @@ class Work:
             self.woken.set,
             ground.instruments,
             ground.signs.note,
+            Windows(store.order, store.monotonic, self._stable_of),
         )
         secrets = Secrets(
             settings.secrets.dir,
@@ -67,7 +70,7 @@ class Work:
         self.journal = journal = Journal(ground.folder / "logs", store)
         self._release_of = secrets.release_of
         stalls = Stalls()
-        calls = self._calls(ground, secrets)
+        self._calls_made = calls = self._calls(ground, secrets)
         self.operations = Operations(
             store=store,
             executor=ground.executor,
@@ -88,6 +91,7 @@ class Work:
             stalls=stalls,
             per_node=settings.execute.per_node,
             is_active=lambda node: ground.status(node) is NodeStatus.ACTIVE,
+            look_at=self._look_when_stable,
         )
         self.reconciler = Reconciler(parts, ground.clock, self.woken, ground.instruments)
         self._instruments = ground.instruments
@@ -124,6 +128,13 @@ class Work:
         self.observe_silent = Repeater(
             "observe-silent", seconds, lambda _: self.recheck(), gather=_GATHER_SECONDS
         )
+        self.prove = Repeater(
+            "prove",
+            INSPECT_SECONDS,
+            lambda _: self.observer.look_asked(),
+            at_once=False,
+            gather=_GATHER_SECONDS,
+        )
         self.inspect = Repeater(
             "inspect", INSPECT_SECONDS, lambda _: inspection.look(), at_once=False
         )
@@ -137,6 +148,17 @@ class Work:
         )
         tidying = Tidying(ground.store, journal, self.watch)
         self.tidying = Repeater("tidy", EVERY_SECONDS, lambda _: tidying.run(), at_once=False)
+
+    def _stable_of(self, deployment: str) -> float:
+        try:
+            health = self._calls_made.extensions(deployment).health
+        except Exception:  # noqa: BLE001 - reported where it is planned; it holds no other deployment
+            health = Health()
+        return float(durations.parse(health.stable))
+
+    def _look_when_stable(self, nodes: Collection[str]) -> None:
+        self.observer.ask(nodes)
+        self.prove.hint()
 
     def recheck(self) -> None:
         """Check the nodes that did not answer, or can run nothing, once more."""

@@ -10,6 +10,7 @@ from margrave import durations
 from margrave.documents.deployment import Component, Deployment
 from margrave.documents.extensions import Extensions
 from margrave.lifecycle import Kind
+from margrave.planning import Step
 from runner.store.values import Operation, Placement
 
 # Downloads are not counted by any health time-out; this bounds them, generously, because a slow
@@ -44,15 +45,26 @@ def release_arguments(
 
 
 def rollback_arguments(
-    placement: Placement, extensions: Extensions, policy: Mapping[str, Any]
+    deployment: str, release: str | None, extensions: Extensions, policy: Mapping[str, Any]
 ) -> dict[str, Any]:
     """What workload_rollback needs beside the fence: the way back is on the node."""
     return {
-        "deployment": placement.deployment,
-        "to_release": placement.good_release,
+        "deployment": deployment,
+        "to_release": release,
         "health": _health(extensions),
         "policy": dict(policy),
     }
+
+
+def proof_arguments(step: Step, placement: Placement, extensions: Extensions) -> dict[str, Any]:
+    """Which release is proven, and for how long one has to prove itself that was unstable."""
+    stable = durations.seconds(extensions.health.stable) if step.prove else 0
+    return {"proven": placement.good_release or "", "prove": stable}
+
+
+def proves(operation: Operation) -> bool:
+    """Whether the operation's own success proves its release."""
+    return bool(operation.arguments.get("prove"))
 
 
 def delete_arguments(placement: Placement) -> dict[str, Any]:
@@ -98,9 +110,9 @@ def deadline(kind: Kind, arguments: Mapping[str, Any]) -> int:
     if kind is Kind.DELETE:
         return _WORK_SECONDS
     health = arguments["health"]["timeout"] + arguments["health"]["grace"]
-    limits = [one["timeout"] or health for one in arguments.get("components", [])]
+    limits = [one["timeout"] or health for one in arguments.get("components", [])] or [health]
     # Twice: a release that fails is followed, within the call, by the one before it.
-    work = 2 * (sum(limits) or health) + _WORK_SECONDS
+    work = 2 * sum(limits) + len(limits) * int(arguments.get("prove") or 0) + _WORK_SECONDS
     download = _DOWNLOAD_SECONDS if kind in (Kind.INSTALL, Kind.UPDATE) else 0
     return min(int(work + download), LONGEST_CALL)
 

@@ -52,12 +52,15 @@ class Calls:
         desired = self.desired()
         document = desired.deployment(step.deployment) if desired else None
         wanted = self.release_of(document) if document else None
+        extensions = self.extensions(step.deployment)
+        proof = arguments.proof_arguments(step, placement, extensions)
         if step.kind is Kind.ROLLBACK or (step.heal and step.to_release != wanted):
-            extensions = self.extensions(step.deployment)
             policy = self.policy(desired.site if desired else SiteDocument())
-            goal = Goal(placement.good_release, placement.good_revision, placement.good_version)
-            return arguments.rollback_arguments(placement, extensions, policy), goal
-        return self._wanted(step.deployment)
+            goal = _known(placement, step.to_release)
+            back = (step.deployment, goal.release, extensions, policy)
+            return arguments.rollback_arguments(*back) | proof, goal
+        built, goal = self._wanted(step.deployment)
+        return built | proof, goal
 
     def _wanted(self, deployment: str) -> tuple[dict[str, Any], Goal]:
         """What an install or an update of what Git wants is called with."""
@@ -96,6 +99,13 @@ class Calls:
         seconds, more = arguments.deadline(Kind.UPDATE, built), self.sensitive(built)
         call = _call(ident, Kind.UPDATE, self.target(node), built, more, fence, seconds)
         return replace(call, ahead=True)
+
+
+def _known(placement: Placement, release: str | None) -> Goal:
+    """Return a release that is on the node: the one that runs there, or the proven one."""
+    if release is not None and release == placement.release:
+        return Goal(release, placement.revision, placement.version)
+    return Goal(placement.good_release, placement.good_revision, placement.good_version)
 
 
 def _call(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ from runner import usability
 from runner.instruments import DRIFT, Instruments
 from runner.ports import Executor, Node, NodeStatus, Observation, Sign, Status, Target
 from runner.reconcile import claims
+from runner.reconcile.stability import Verdict, Windows, is_open, proven
 from runner.store import Placement, Store, operations, placements, site, transitions
 from runner.store.nodes import Nodes
 from runner.store.reporting import stand_down
@@ -38,7 +39,9 @@ class Observer:
         wake: Callable[[], None],
         instruments: Instruments | None = None,
         note_sign: Callable[[str], None] = lambda _: None,
+        windows: Windows | None = None,
     ) -> None:
+        self.windows = windows or Windows(store.order, store.monotonic, lambda _: 0.0)
         self._store = store
         self._note_sign = note_sign
         self._nodes = Nodes(store)
@@ -52,6 +55,8 @@ class Observer:
         self._begun: dict[str, int] = {}  # the number of the look that found it, by node
         self.noted: dict[str, int] = {}  # the number of the look at a node that was noted last
         self._back: set[str] = set()
+        self._asked: set[str] = set()  # nodes whose stable windows have ended
+        self._began: dict[str, float] = {}  # when each look began, by the monotonic clock
 
     def look(self, *, silent: bool | None = None) -> None:
         """Ask all nodes, those that were silent, or all but those; the next tick notes the answers.
@@ -59,10 +64,24 @@ class Observer:
         Who is silent takes seconds to be found so. Asked apart, they do not hold the look at nodes
         that answer: those would seem silent themselves if it took too long.
         """
-        known = [one for one in self._nodes.list() if silent in (None, bool(one.error))]
+        self._look_at([one for one in self._nodes.list() if silent in (None, bool(one.error))])
+
+    def ask(self, nodes: Iterable[str]) -> None:
+        """Have the next `look_asked` include these nodes."""
+        with self._lock:
+            self._asked |= set(nodes)
+
+    def look_asked(self) -> None:
+        """Look at the nodes that were asked for, and at no other."""
+        with self._lock:
+            asked, self._asked = self._asked, set()
+        self._look_at([one for one in self._nodes.list() if one.name in asked])
+
+    def _look_at(self, known: Sequence[Node]) -> None:
         if not known:
             return
         began, number = self._store.clock(), self._store.order.number()
+        monotonic = self._store.monotonic()
         found = self._executor.observe([self._target(one) for one in known])
         asked = [node for node in known if node.name in found]
         with self._lock:
@@ -70,6 +89,7 @@ class Observer:
             # From its begin: what changed while it looked may not be seen in it.
             self._found |= {node.name: replace(found[node.name], at=began) for node in asked}
             self._begun |= {node.name: number for node in asked}
+            self._began |= {node.name: monotonic for node in asked}
         self._wake()
 
     def heard_again(self, node: str) -> None:
@@ -88,7 +108,7 @@ class Observer:
         """Write health and drift of placements that nothing is at work on."""
         with self._lock:
             found, self._found = self._found, {}
-            begun = dict(self._begun)
+            begun, began = dict(self._begun), dict(self._began)
         answered = {name: one for name, one in found.items() if one.status is Status.OK}
         if not answered:
             return
@@ -104,16 +124,35 @@ class Observer:
             # Seen before the last operation ended, it tells of a time that is over.
             and begun[one.node] > order.last_change(one.key)
         ]
-        changes = [(one, _change(one, answered[one.node])) for one in resting]
+        changes = [
+            (one, {**_change(one, answered[one.node]), **self._proof(one, answered, began)})
+            for one in resting
+        ]
         changes = [(one, change) for one, change in changes if change]
         if changes:
             with self._store.write() as tx:
                 for one, change in changes:
                     current = placements.find(tx, one.deployment, one.node)
                     if current == one:
-                        transitions.note(tx, one, **change)
+                        shown = change.keys() - proven(one).keys()
+                        write = transitions.note if shown else transitions.record
+                        write(tx, one, **change)
                         if change.get("drift") and not one.drift:
                             self._instruments.count(DRIFT)
+
+    def _proof(
+        self, one: Placement, answered: Mapping[str, Observation], began: Mapping[str, float]
+    ) -> Mapping[str, Any]:
+        """Return what a look changes of a release that is not proven yet."""
+        workload = _workload(answered[one.node], one.deployment) if is_open(one) else None
+        if workload is None:
+            return {}
+        try:
+            verdict = self.windows.judge(one, workload, began[one.node])
+        except Exception:  # noqa: BLE001 - logged; it holds no other placement
+            _log.exception("%s: its report of %s cannot be read", one.node, one.deployment)
+            return {}
+        return proven(one) if verdict is Verdict.PROVEN else {}
 
     def _life(self, node: Node, observation: Observation) -> Sign:
         if observation.status not in (Status.OK, Status.FAILED):

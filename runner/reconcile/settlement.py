@@ -17,7 +17,7 @@ from margrave.documents.extensions import Extensions
 from margrave.error_classes import ErrorClass, retries_left
 from margrave.lifecycle import Kind, Outcome, State
 from runner.ports import Result, Status
-from runner.reconcile import arguments, claims
+from runner.reconcile import arguments, claims, stability
 from runner.store.types import rfc3339
 from runner.store.values import Operation, OperationState, Placement
 
@@ -140,20 +140,31 @@ def _cancelled(case: Case) -> Settlement:
 
 
 def _installed(case: Case) -> Settlement:
-    """An install, an update or a heal is through: this release is good."""
+    """An install, an update or a heal is through; the release is good as soon as it is proven."""
     runs = _runs(case)
-    good = {
-        "good_release": runs["release"],
-        "good_revision": runs["revision"],
-        "good_version": runs["version"],
-    }
+    good = _good(case, runs)
     healed = case.placement.healing
     words = "healed" if healed else f"{case.operation.kind} succeeded"
-    # What was gone back to and healed is no success of the wanted revision.
-    kept = healed and case.placement.outcome in (Outcome.ROLLED_BACK, Outcome.HELD)
+    kept = _keeps_outcome(case)
     outcome = case.placement.outcome if kept else _of_the_wish(case, Outcome.SUCCEEDED)
     changes = _rest(case) | runs | good | {"outcome": outcome, "cancelled": False}
     return Settlement(State.INSTALLED, words, changes, _ended(case, OperationState.SUCCEEDED))
+
+
+def _good(case: Case, runs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the release to go back to from now on, where that is another one than before.
+
+    Where none is proven, what ran before is the best there is, as long as the node keeps it.
+    """
+    before = case.placement
+    stable = durations.parse(case.extensions.health.stable)
+    if stable == 0 or arguments.proves(case.operation):
+        names = ("release", "revision", "version")
+        return {f"good_{name}": runs[name] for name in names}
+    kept = before.revision and case.result.data.get("previous_revision") == before.revision
+    if before.good_release is None and kept and before.release != runs["release"]:
+        return stability.proven(before)
+    return {}
 
 
 def _rolled_back(case: Case) -> Settlement:
@@ -197,11 +208,14 @@ def _failed(case: Case, error: Mapping[str, Any]) -> Settlement:
         "waiting": None,
         "next_attempt_at": _next_attempt(case),
         "health": str(case.result.data.get("health") or "unknown"),
-        "outcome": _of_the_wish(
-            case, _outcome_of_failure(case.operation.kind, again=again, cancelled=cancelled)
-        ),
     }
-    if "release" in case.result.data or "revision" in case.result.data:
+    if not _keeps_outcome(case):
+        outcome = _outcome_of_failure(case.operation.kind, again=again, cancelled=cancelled)
+        changes["outcome"] = _of_the_wish(case, outcome)
+    told = case.result.data.get("release") or case.result.data.get("revision")
+    named = "release" in case.result.data or "revision" in case.result.data
+    # A heal that fails leaves what runs, also where the node did not come to look at it.
+    if told or (named and (not case.placement.healing or arguments.proves(case.operation))):
         changes |= _runs(case)
     state = OperationState.CANCELLED if cancelled else OperationState.FAILED
     return Settlement(
@@ -211,6 +225,12 @@ def _failed(case: Case, error: Mapping[str, Any]) -> Settlement:
         _ended(case, state) | {"error": dict(error)},
         other_runner=claims.refused(case.operation.node, error),
     )
+
+
+def _keeps_outcome(case: Case) -> bool:
+    """Whether a release was healed that was gone back to: that tells nothing of the wanted one."""
+    gone_back = case.placement.outcome in (Outcome.ROLLED_BACK, Outcome.HELD)
+    return case.placement.healing and gone_back
 
 
 def _outcome_of_failure(kind: Kind, *, again: bool, cancelled: bool) -> Outcome:

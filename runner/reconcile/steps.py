@@ -1,4 +1,4 @@
-"""The steps of a tick, in their order: fetch, observe, plan, execute, prepare, settle.
+"""The steps of a tick, in their order: fetch, observe, plan, prove, execute, prepare, settle.
 
 They share one signature.
 """
@@ -53,6 +53,7 @@ class Parts:
     is_active: view.IsActive
     stalls: Stalls
     per_node: int = 8  # operations at once on one node
+    look_at: Callable[[frozenset[str]], None] = lambda _: None  # and wait for no answer
 
 
 @dataclass
@@ -63,6 +64,7 @@ class Tick:
     desired: Desired | None = None
     wanted: Sequence[Wanted] = ()
     nodes: Mapping[str, Node] = field(default_factory=dict)
+    standing: Sequence[Placement] = ()
     plan: SitePlan = field(default_factory=lambda: SitePlan(()))
     started: int = 0
 
@@ -132,6 +134,14 @@ def plan(tick: Tick) -> Outcome:
     return Done() if later is None else Waiting("the next look", later)
 
 
+def prove(tick: Tick) -> Outcome:
+    """Ask for a look at the nodes where a stable window has ended."""
+    due, seconds = tick.parts.observer.windows.due(tick.standing)
+    if due:
+        tick.parts.look_at(due)
+    return Done() if seconds is None else Again(max(0.0, seconds))
+
+
 def execute(tick: Tick) -> Outcome:
     """Start what is due, and make calls again that did not end.
 
@@ -180,7 +190,16 @@ def settle(tick: Tick) -> Outcome:
     return Done()
 
 
-STEPS: Final[Sequence[StepOfTick]] = (fetch, unlock, observe, plan, execute, prepare, settle)
+STEPS: Final[Sequence[StepOfTick]] = (
+    fetch,
+    unlock,
+    observe,
+    plan,
+    prove,
+    execute,
+    prepare,
+    settle,
+)
 
 
 def _view(tick: Tick, desired: Desired) -> SiteView:
@@ -197,8 +216,10 @@ def _view(tick: Tick, desired: Desired) -> SiteView:
             parts.observer.noted,
             parts.store.order.last_change,
             operations.numbers(tx, left),
+            parts.observer.windows.trouble,
         )
         held, now = site.site_state(tx), tx.now
+    tick.standing = standing
     return view.site_view(
         parts.site, now, desired.site, tick.wanted, held, records, parts.is_active, parts.stalls
     )

@@ -18,6 +18,7 @@ from margrave.planning import SiteView, Standing, Wanted
 from runner.ports import Node
 from runner.reconcile import arguments
 from runner.reconcile.due import is_due
+from runner.reconcile.stability import is_open
 from runner.reconcile.stalls import Stalls
 from runner.store.values import Operation, Placement, SiteState
 
@@ -74,7 +75,10 @@ def _standing(placement: Placement, records: Records, now: datetime) -> Standing
     looked, changed = records.noted.get(placement.node), records.last_change(placement.key)
     keeps_data = may_keep_data(placement, looked, changed)
     last = records.last_operations.get(placement.operation or "", (0, 0))
-    return replace(standing(placement, at_work, now), keeps_data=keeps_data, last=last)
+    unstable = bool(records.trouble(placement))
+    return replace(
+        standing(placement, at_work, now), keeps_data=keeps_data, last=last, unstable=unstable
+    )
 
 
 class Records:
@@ -89,7 +93,9 @@ class Records:
         noted: Mapping[str, int],
         last_change: Callable[[tuple[str, str, int]], int],
         last_operations: Mapping[str, tuple[int, int]],
+        trouble: Callable[[Placement], str] = lambda _: "",
     ) -> None:
+        self.trouble = trouble  # within the stable window, by placement
         self.placements = placements
         self.at_work = {(one.deployment, one.node): one for one in unfinished}
         self.nodes = nodes
@@ -110,7 +116,7 @@ def standing(one: Placement, at_work: Operation | None, now: datetime) -> Standi
         release=one.release,
         good_release=one.good_release,
         wanted_release=one.tried_release,
-        attempt=one.attempt if one.state is State.FAILED else 0,
+        attempt=one.attempt if one.state is State.FAILED or is_open(one) else 0,
         failed_kind=one.kind if one.state is State.FAILED else None,
         error=ErrorClass(one.error["class"]) if one.error else None,
         next_attempt_at=None if is_due(one.next_attempt_at, now) else one.next_attempt_at,

@@ -60,6 +60,11 @@ def note(tx: Transaction, placement: Placement, **fields: Any) -> Placement:
     return noted
 
 
+def record(tx: Transaction, placement: Placement, **fields: Any) -> None:
+    """Change what the runner alone needs; nothing of it is reported."""
+    placements.write(tx, replace(placement, **fields))
+
+
 def _report(
     tx: Transaction,
     placement: Placement,

@@ -7,6 +7,7 @@ a release that is broken goes back within its call, a node that is away is unrea
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -29,6 +30,10 @@ class FakeNode:
     away: bool = False
     switches: int = 0  # how often something was really changed
     wrote: set[str] = field(default_factory=set)  # deployments that have run on it
+    releases: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
+    baselines: dict[str, float] = field(default_factory=dict)  # since when what runs is healthy
+    disturbed: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    counts: bool = True  # whether it still knows its baselines
 
 
 class FakeExecutor:
@@ -37,6 +42,8 @@ class FakeExecutor:
     def __init__(self, *names: str) -> None:
         self.nodes = {name: FakeNode() for name in names}
         self.broken_versions: set[str] = set()
+        # They are healthy at first, and end again and again.
+        self.crashing_versions: set[str] = set()
         self.unfetchable: dict[str, str] = {}  # version -> what fetching it comes to
         self.error: dict[str, str] | None = None  # what every install and update answers
         self.error_of_delete: dict[str, str] | None = None  # what every delete answers
@@ -45,6 +52,7 @@ class FakeExecutor:
         self.before_answer: Callable[[Call], None] = lambda call: None
         self.lost: set[Kind] = set()  # kinds whose answers never come back
         self.now: Callable[[], datetime] = _now  # when a look sees what it sees
+        self.monotonic: Callable[[], float] = time.monotonic
         self._lock = threading.Lock()
         self._threads: list[threading.Thread] = []
         self._waited_for: dict[str, Callable[[], None]] = {}
@@ -147,9 +155,7 @@ class FakeExecutor:
             kept = ["data"] if deployment in self.volumes & node.wrote else []
             return {"state": "DELETED", "deleted": True, "exit_code": 0, "volumes_kept": kept}
         if call.kind is Kind.ROLLBACK:
-            runs = node.running[deployment]
-            assert call.arguments["to_release"] == runs["release"]
-            return {"state": "INSTALLED", "health": "healthy", **runs, "error": None}
+            return self._back(node, call, deployment)
         wanted = {key: call.arguments[key] for key in ("release", "revision", "version")}
         runs = node.running.get(deployment)
         if self.error is not None:
@@ -158,13 +164,60 @@ class FakeExecutor:
             trouble = self.unfetchable.get(str(wanted["version"]))
             return _failed("registry", "away", trouble) if trouble else {"state": "PREFETCHED"}
         node.switches += 1
-        if wanted["version"] in self.broken_versions:
-            told = _failed("health", "unhealthy", "it never became healthy")
-            return told | (runs or _NOTHING) | {"rolled_back": bool(runs)}
+        crashes = call.arguments.get("prove") and wanted["version"] in self.crashing_versions
+        if wanted["version"] in self.broken_versions or crashes:
+            return self._reverted(node, call, deployment)
+        return self._runs(node, call, deployment, wanted)
+
+    def _back(self, node: FakeNode, call: Call, deployment: str) -> dict[str, Any]:
+        """Go back to a release that is on the node; mostly it runs already."""
+        runs, wanted = node.running.get(deployment), str(call.arguments["to_release"])
+        if runs and wanted == runs["release"] and not call.arguments.get("prove"):
+            return {"state": "INSTALLED", "health": "healthy", **runs, "error": None}
+        target = node.releases[deployment][wanted]
+        if call.arguments.get("prove") and target["version"] in self.crashing_versions:
+            return self._reverted(node, call, deployment)
+        return self._runs(node, call, deployment, target)
+
+    def _reverted(self, node: FakeNode, call: Call, deployment: str) -> dict[str, Any]:
+        """Fail, and let run what ran before: what is proven, where that did not stay healthy."""
+        runs = node.running.get(deployment)
+        unproven = runs and runs["release"] != call.arguments.get("proven")
+        if unproven and (self._disturbances(node, deployment) or call.arguments.get("prove")):
+            runs = node.releases[deployment].get(str(call.arguments.get("proven")))
+            node.running.pop(deployment)
+        if runs:
+            node.running[deployment] = runs
+            node.baselines[deployment] = self.monotonic()
+            node.disturbed.pop(deployment, None)
+        told = _failed("health", "unhealthy", "it did not stay healthy")
+        return told | (runs or _NOTHING) | {"rolled_back": bool(runs)}
+
+    def _runs(
+        self, node: FakeNode, call: Call, deployment: str, wanted: dict[str, Any]
+    ) -> dict[str, Any]:
+        kept, before = node.releases.setdefault(deployment, {}), node.running.get(deployment)
+        kept[wanted["release"]] = wanted
+        previous = kept.get(str(call.arguments.get("proven"))) or before
+        if previous and previous["release"] != wanted["release"]:
+            node.previous[deployment] = previous
         node.running[deployment] = wanted
         node.wrote.add(deployment)
         node.drift.pop(deployment, None)
-        return {"state": "INSTALLED", "health": "healthy", "error": None, **wanted}
+        node.disturbed.pop(deployment, None)
+        node.baselines[deployment] = self.monotonic()
+        told = {"state": "INSTALLED", "health": "healthy", "error": None, **wanted}
+        return told | {"previous_revision": (node.previous.get(deployment) or {}).get("revision")}
+
+    def _disturbances(self, node: FakeNode, deployment: str) -> list[dict[str, Any]]:
+        if node.running[deployment]["version"] in self.crashing_versions:
+            return [{"detail": "web restarted 3 times (exit code 1)", "after": None}]
+        return node.disturbed.get(deployment, [])
+
+    def _stability(self, node: FakeNode, deployment: str) -> dict[str, Any]:
+        at = node.baselines.get(deployment)
+        seconds = self.monotonic() - at if at is not None and node.counts else None
+        return {"seconds": seconds, "disturbances": self._disturbances(node, deployment)}
 
     def _observation(self, name: str) -> Observation:
         node = self.nodes[name]
@@ -174,7 +227,8 @@ class FakeExecutor:
         workloads = [
             {
                 "deployment": key,
-                "health": "healthy",
+                "health": "degraded" if self._disturbances(node, key) else "healthy",
+                "stability": self._stability(node, key),
                 "drift": node.drift.get(key, []),
                 "volumes": ["data"] if key in self.volumes else [],
                 **runs,

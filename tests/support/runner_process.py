@@ -147,7 +147,7 @@ class RunnerProcess:
     def placements(self, deployment: str) -> dict[str, Mapping[str, Any]]:
         """The newest placement on each node, as the runner keeps it."""
         query = (
-            "select node, state, outcome, version, waiting, error, health, operation"
+            "select node, state, outcome, version, waiting, error, health, operation, good_version"
             " from placements where deployment = ? order by incarnation"
         )
         names = query[7:].split(" from ")[0].split(", ")

@@ -41,6 +41,7 @@ class World:
         self.repository = Repository(base)
         self.executor = FakeExecutor("harbor-1", "harbor-2")
         self.executor.now = self._now
+        self.executor.monotonic = _Clock(self).monotonic
         self.runner = self._build()
         for number, name in enumerate(self.executor.nodes, 1):
             self.runner.ground.nodes.save(

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from controller.publish.sites import Caller
-from controller.store import aggregate, deployments
+from controller.store import aggregate, deployments, history
 from controller.store.freshness import Moment
 from controller.store.models import Placement
+from margrave.documents.deployment import read_deployment
 from margrave.errors import Conflict, DocumentError
 from margrave.lifecycle import Outcome, State
 from tests.support.registry import FakeRegistry
@@ -91,6 +92,44 @@ def test_nothing_selected(works: Works) -> None:
     """An action that selects nothing is refused."""
     with pytest.raises(DocumentError, match="selects no deployment"):
         works.admission.act({"action": "delete", "select": {"name": "nothing"}}, ADA)
+
+
+def test_rollback_passes_over_what_failed(works: Works) -> None:
+    """Without a version it goes to content whose last attempt did not fail; with one, anywhere."""
+    one = works.create("harbor", version="1.0.0")["deployments"][0]
+    works.publisher.publish_all()
+    first = _revision(works, one)
+    works.act("update", one["id"], version="1.1.0")
+    works.publisher.publish_all()
+    second = _revision(works, one)
+    for at, revision in enumerate((first, second, second)):
+        ended = State.FAILED if at == 2 else State.INSTALLED
+        _attempted(works, one["id"], revision, ended)
+    works.act("update", one["id"], version="1.0.0", parameters={"greeting": "moin"})
+    works.publisher.publish_all()
+    works.act("rollback", one["id"])
+    works.publisher.publish_all()
+    assert _revision(works, one) == first
+    works.act("rollback", one["id"], to="1.1.0")
+    works.publisher.publish_all()
+    assert _revision(works, one) == second
+
+
+def _revision(works: Works, one: dict[str, str]) -> str:
+    return read_deployment(works.document(one)).revision
+
+
+def _attempted(works: Works, uuid: str, revision: str, ended: State) -> None:
+    error = {"class": "health", "code": "", "message": "", "cure": ""}
+    row = {
+        "node": "n1", "incarnation": 1, "at": works.clock(), "from_state": State.UPDATING,
+        "to_state": ended, "actor": "node", "reason": "", "attempt": 1, "revision": revision,
+        "error": error if ended is State.FAILED else None, "irregular": False,
+    }  # fmt: skip
+    with works.store.write() as session:
+        found = deployments.find(session, uuid)
+        assert found is not None
+        history.add(session, found.key, row)
 
 
 def test_rollback_to_the_unknown(works: Works) -> None:

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 import yaml
 
-from margrave.lifecycle import Outcome
+from margrave.lifecycle import Outcome, State
 from runner import settings
 from runner.app import Runner, build
+from runner.reconcile import stability
 from runner.store import Placement, outbox, placements
 from tests.support import fixture_sets
 from tests.support.edge import FakeExecutor, FakeNode
@@ -116,6 +117,20 @@ def test_an_upgraded_runner_changes_nothing(site: RestoredSite) -> None:
     assert site.executor.calls == []
     assert site.transitions() == []
     assert _comparable(site.placements()) == _comparable(before)
+
+
+def test_what_was_installed_before_counts_as_proven(site: RestoredSite) -> None:
+    """A crash after the upgrade is no failure of the release: nothing goes back."""
+    installed = [one for one in site.placements().values() if one.state is State.INSTALLED]
+    assert installed
+    assert not any(stability.is_open(placement) for placement in installed)
+    site.executor.crashing_versions |= {one.version for one in installed if one.version}
+    site.settle()
+    site.now += timedelta(days=1)
+    site.settle()
+    assert site.executor.calls == []
+    healths = {one.health for one in site.placements().values() if one.state is State.INSTALLED}
+    assert healths == {"degraded"}
 
 
 def _comparable(by_node: dict[tuple[str, str], Placement]) -> dict[tuple[str, str], Any]:

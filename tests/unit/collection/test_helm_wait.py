@@ -78,7 +78,7 @@ def test_an_answer_that_took_long_makes_nothing_older(monkeypatch: pytest.Monkey
     clock = Clock()
     monkeypatch.setattr(_helm_wait, "time", clock)
     cluster = SlowCluster(clock)
-    call = cast(Call, SimpleNamespace(safe_point=lambda: None))
+    call = cast(Call, SimpleNamespace(safe_point=lambda: None, proving=0.0))
     release = cast(Release, SimpleNamespace(health={"grace": GRACE}, namespace="default"))
 
     with pytest.raises(HealthError, match="crashed"):

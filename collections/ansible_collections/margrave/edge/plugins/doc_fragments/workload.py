@@ -186,6 +186,20 @@ options:
         description: Seconds that a container without a health check must have been running.
         type: int
         default: 5
+  proven:
+    description:
+      - The release that is known to have stayed healthy, as the caller has watched it.
+      - It alone becomes the previous release, and what runs instead is gone back to only while it
+        is undisturbed.
+      - Empty where no release is known to be so. Left out, what runs when the call begins counts.
+    type: str
+  prove:
+    description:
+      - Seconds. The release runs, and was found unstable.
+      - It is made to run again, and has to stay healthy for so long without a restart.
+      - Needs O(proven), the release that is gone back to when it fails.
+    type: int
+    default: 0
   policy:
     description:
       - How far the application may reach into the node.

@@ -13,7 +13,12 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable
 
-from ansible_collections.margrave.edge.plugins.module_utils import _images, _release, _stage
+from ansible_collections.margrave.edge.plugins.module_utils import (
+    _baseline,
+    _images,
+    _release,
+    _stage,
+)
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call, Observation
 from ansible_collections.margrave.edge.plugins.module_utils._driver import same_profile
 from ansible_collections.margrave.edge.plugins.module_utils._errors import (
@@ -44,10 +49,11 @@ def apply(call: Call) -> None:
     if _was_going_back(call, seen):
         _finish_going_back(call, seen)
     current = seen.current
-    if current and runs_already(call, seen, call.request.release):
+    prove = call.request.prove > 0
+    if current and not prove and runs_already(call, seen, call.request.release):
         _stage.check_policy(call, current)
         if call.check or not _images.is_due(current):
-            _keep_running(call, current)
+            _keep_running(call, seen, current)
             return
     if call.check:
         would(call, seen, _stage.rehearse(call, archives))
@@ -65,17 +71,54 @@ def apply(call: Call) -> None:
             release.store(call.folder)
     if (
         current
+        and not prove
         and runs_already(call, seen, release.release)
         and not _images.differ(current, release)
     ):
-        _keep_running(call, current, release)
+        _keep_running(call, seen, current, release)
         call.begin(DONE)
         return
-    switch_to(call, seen, release)
+    switch_to(call, without_unstable(call, seen, release), release)
 
 
-def _keep_running(call: Call, current: Release, noted: Release | None = None) -> None:
+def without_unstable(call: Call, seen: Observation, wanted: Release) -> Observation:
+    """Return the node's state without an unproven release that did not stay healthy.
+
+    It is current no more, so that a call that fails goes back to the proven release, or, where
+    there is none, lets nothing run.
+    """
+    request, current = call.request, seen.current
+    if current is None or request.proven in (None, current.release):
+        return seen
+    again = request.prove and current.release == wanted.release
+    if not again and not call.driver.disturbances(current, seen.seen, _baseline_of(call, current)):
+        return seen
+    good = _release.load(call.folder, request.proven or None)
+    if good is not None and good.proven:
+        point(call.folder.path, {"current": f"releases/{good.release}"})
+        return replace(seen, current=good)
+    remove_file(call.folder.link("current"))
+    return replace(seen, current=None)
+
+
+def _baseline_of(call: Call, release: Release) -> _baseline.Baseline | None:
+    return _baseline.load(call.layout, call.request.deployment, release.release)
+
+
+def note_baseline(call: Call, release: Release, seen: Observation | None = None) -> None:
+    """Note how containers stand now that a release is healthy; what was `seen` may be noted."""
+    if seen is not None and (call.check or _baseline_of(call, release)):
+        return
+    with contextlib.suppress(EdgeError):  # whoever watches the release begins anew
+        counts = call.driver.restarts(release, seen.seen if seen else None)
+        _baseline.store(call.layout, call.request.deployment, release.release, counts)
+
+
+def _keep_running(
+    call: Call, seen: Observation, current: Release, noted: Release | None = None
+) -> None:
     """Answer for a release that runs as it should, and note what the call says of it anew."""
+    note_baseline(call, current, seen)
     changed = _stage.note_inputs(call, current)
     release = noted or current
     if not call.check and (changed or noted):
@@ -196,9 +239,11 @@ def _commit(call: Call, seen: Observation, release: Release) -> None:
     call.begin("commit")
     release.proven = True
     release.store(call.folder)
+    note_baseline(call, release)
     links = {"current": f"releases/{release.release}"}
-    if seen.current is not None and not _is_current(seen, release):
-        links = {"previous": f"releases/{seen.current.release}", **links}
+    before = _before(call, seen, release)
+    if before is not None:
+        links = {"previous": f"releases/{before}", **links}
     point(call.folder.path, links)
     if call.folder.linked("next") == release.release:
         remove_file(call.folder.link("next"))
@@ -208,6 +253,17 @@ def _commit(call: Call, seen: Observation, release: Release) -> None:
     call.begin(DONE)
     runs(call, call.noted())
     call.result.state, call.result.health = "INSTALLED", "healthy"
+
+
+def _before(call: Call, seen: Observation, release: Release) -> str | None:
+    """Return the release that becomes the one to go back to; None leaves the one that is noted.
+
+    Only a proven release does. Where none is, what ran undisturbed until now is the best there is.
+    """
+    before = call.request.proven or (seen.current.release if seen.current else None)
+    if before is None or before == release.release:
+        return None
+    return before if _release.load(call.folder, before) else None
 
 
 def tidy(call: Call, replaced: Iterable[Release] = ()) -> None:
@@ -239,6 +295,7 @@ def _go_back(call: Call, seen: Observation, error: EdgeError) -> None:
             make_run(call, seen.current, call.driver.look(closely=True))
             with contextlib.suppress(OSError):  # what was noted when it was healthy still holds
                 seen.current.store(call.folder)
+            note_baseline(call, seen.current)
             runs(call, call.noted())
             call.result.rolled_back = True
             call.result.health = "healthy"
@@ -256,7 +313,9 @@ def _let_nothing_run(call: Call, seen: Observation) -> None:
         call.driver.end(projects)
     else:
         call.driver.discard(projects)
-    call.result.health = "unknown"
+    result = call.result
+    result.revision = result.version = result.release = None
+    result.health, result.images = "unknown", []
 
 
 def _was_going_back(call: Call, seen: Observation) -> bool:

@@ -140,6 +140,11 @@ class Call:
                 "nothing: the newer call finishes the work",
             )
 
+    @property
+    def proving(self) -> float:
+        """Seconds that the wanted release has to run undisturbed; what is gone back to need not."""
+        return float(self.request.prove) if self.stoppable else 0.0
+
     def left(self) -> float:
         """Seconds until the call's deadline; without one, more than any call takes."""
         limit = self.request.deadline or float("inf")

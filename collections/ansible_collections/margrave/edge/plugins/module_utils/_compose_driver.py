@@ -25,9 +25,14 @@ from ansible_collections.margrave.edge.plugins.module_utils import (
     _probes,
     _release,
     _run_model,
+    _stability,
     _subnets,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._archive import unpack
+from ansible_collections.margrave.edge.plugins.module_utils._baseline import (
+    Baseline,
+    Disturbance,
+)
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call
 from ansible_collections.margrave.edge.plugins.module_utils._compose import (
     Compose,
@@ -100,6 +105,23 @@ class ComposeDriver:
     def health(self, release: Release | None, seen: Iterable[Container]) -> str:
         """healthy, degraded or unknown."""
         return _compare.health(release, seen)
+
+    @cached_property
+    def _restarts(self) -> dict[str, int]:
+        """Restarts of the containers that this call has made run, when they were healthy."""
+        return {}
+
+    def restarts(
+        self, _release: Release, seen: Iterable[Container] | None = None
+    ) -> dict[str, int]:
+        """How often each container has restarted so far."""
+        return self._restarts if seen is None else {one.id: one.restarts for one in seen}
+
+    def disturbances(
+        self, release: Release, seen: Iterable[Container], baseline: Baseline | None
+    ) -> list[Disturbance]:
+        """What happened to containers since the release was found healthy."""
+        return _stability.disturbances(release, [*map(self.engine.counted, seen)], baseline)
 
     # -- making ready -------------------------------------------------------------------------
 
@@ -246,7 +268,8 @@ class ComposeDriver:
         path = _release.model_path(self.call.folder, release.release, part.name)
         model = _run_model.runnable(self.call.folder, self.engine, release, part)
         mine = [one for one in seen if one.component == part.name]
-        limit = float(part.timeout or release.health.get("timeout", 60))
+        prove = self.call.proving
+        limit = float(part.timeout or release.health.get("timeout", 60)) + prove
         with self.call.result.timed("switch"):
             twins = _expected.twins(mine)
             for twin in twins:
@@ -261,13 +284,15 @@ class ComposeDriver:
             self._foreign.give_back(model)
         with self.call.result.timed("health"):
             found = _health.wait(
-                _expected.judge(model, release, mine),
-                lambda: self._watched(part.project),
+                _expected.judge(model, release, mine, prove),
+                lambda: self._watched(part.project, closely=prove > 0),
                 start + limit,
                 limit,
                 self.call.safe_point,
             )
-        _expected.note(part, model, [self._looked_at(one, mine) for one in found])
+        looked_at = [self._looked_at(one, mine) for one in found]
+        self._restarts.update({one.id: one.restarts for one in looked_at})
+        _expected.note(part, model, looked_at)
 
     def _check_host_paths(self, release: Release, model: dict) -> None:
         """Refuse links, but let go back, and let run what an older version installed.
@@ -283,13 +308,17 @@ class ComposeDriver:
         known = next((other for other in before if other.id == one.id and other.facets), None)
         if known is None:
             return self.engine.closely(one)
-        return replace(one, facets=known.facets, sources=known.sources)
+        restarts = max(one.restarts, known.restarts)  # Docker's list does not count them
+        return replace(one, facets=known.facets, sources=known.sources, restarts=restarts)
 
-    def _watched(self, project: str) -> list[Container]:
+    def _watched(self, project: str, *, closely: bool) -> list[Container]:
         """One component's containers; Docker's list does not count how often one was restarted."""
         found = self.engine.containers([self.label, f"{PROJECT}={project}"])
         if self.engine.name == "docker":
-            found = [one if one.health == "healthy" else self.engine.closely(one) for one in found]
+            found = [
+                self.engine.closely(one) if closely or one.health != "healthy" else one
+                for one in found
+            ]
         return [self._probed(one) for one in found]
 
     def _probed(self, one: Container) -> Container:

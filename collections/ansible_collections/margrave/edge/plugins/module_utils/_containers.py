@@ -35,6 +35,11 @@ class Container:
     exit_code: int = 0
     restarts: int = 0
     labels: dict = field(factory=dict)
+    # Its first process; 0 where it has ended, or the engine's list does not name it.
+    pid: int = 0
+    oom_killed: bool = False
+    # It has run for an hour or longer, by the engine's list.
+    runs_long: bool = False
     # By category, what it was made with; empty when nobody looked closely.
     facets: dict = field(factory=dict)
     # Volumes without a name of anybody's choosing; empty when nobody looked closely.
@@ -71,6 +76,7 @@ def from_podman(one: dict) -> Container:
         health=health if health in ("healthy", "starting", "unhealthy") else "",
         exit_code=int(one.get("ExitCode") or 0),
         restarts=int(one.get("Restarts") or 0),
+        pid=int(one.get("Pid") or 0),
         labels=dict(one.get("Labels") or {}),
     )
 
@@ -90,6 +96,7 @@ def from_docker(one: dict) -> Container:
         exit_code=int(code.group(1)) if code else 0,
         # Docker's list does not count; that it says "restarting" is told as one.
         restarts=1 if one["State"] == "restarting" else 0,
+        runs_long=bool(re.match(r"Up .*(hour|day|week|month|year)", status)),
         labels=dict(one.get("Labels") or {}),
     )
 

@@ -9,7 +9,12 @@ from __future__ import annotations
 import os
 import time
 
-from ansible_collections.margrave.edge.plugins.module_utils import _driver, _forget, _release
+from ansible_collections.margrave.edge.plugins.module_utils import (
+    _baseline,
+    _driver,
+    _forget,
+    _release,
+)
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call
 from ansible_collections.margrave.edge.plugins.module_utils._driver import Driver
 from ansible_collections.margrave.edge.plugins.module_utils._files import (
@@ -56,6 +61,7 @@ def _forget_releases(call: Call, drivers: list[Driver]) -> None:
     call.result.images = [image for one in drivers for image in one.tidy(dropped, ending=True)]
     remove_tree(call.folder.releases)
     remove_tree(call.folder.path)
+    _baseline.forget(call.layout, call.request.deployment)
     _leave_no_empty_folder(call.layout.deployments)
     if os.path.isdir(call.layout.records):
         _forget_old_records(call)

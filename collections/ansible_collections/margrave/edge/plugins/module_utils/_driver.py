@@ -19,6 +19,10 @@ from ansible_collections.margrave.edge.plugins.module_utils._types import (
 )
 
 if TYPE_CHECKING:
+    from ansible_collections.margrave.edge.plugins.module_utils._baseline import (
+        Baseline,
+        Disturbance,
+    )
     from ansible_collections.margrave.edge.plugins.module_utils._call import Call
     from ansible_collections.margrave.edge.plugins.module_utils._compare import Drift
     from ansible_collections.margrave.edge.plugins.module_utils._layout import Folder
@@ -43,6 +47,14 @@ class Driver(Protocol):
 
     def health(self, release: Release | None, seen: Iterable[Any]) -> str:
         """healthy, degraded or unknown."""
+
+    def restarts(self, release: Release, seen: Iterable[Any] | None = None) -> dict[str, int]:
+        """How often each container has restarted: of what was seen, else of what was made run."""
+
+    def disturbances(
+        self, release: Release, seen: Iterable[Any], baseline: Baseline | None
+    ) -> list[Disturbance]:
+        """What happened to containers since the release was found healthy."""
 
     def kept(self, stored: Release) -> dict[str, bytes]:
         """What of a release was fetched and is still what was noted then, by component."""

@@ -95,6 +95,27 @@ class Engine:
         }
         return replace(container, restarts=restarts, **found)
 
+    def counted(self, container: Container) -> Container:
+        """Return a container with what the engine's list leaves out of how it has fared.
+
+        Docker's list lacks the count of restarts, and both lists lack whether memory ran out. What
+        runs undisturbed, or for long, needs no request.
+        """
+        ended = container.state != "running" and container.exit_code
+        if container.runs_long or (self.name == "podman" and not (container.restarts or ended)):
+            return container
+        answer = self.http.request("GET", f"{API}/containers/{container.id}/json")
+        value = answer.value() if answer.status == 200 else None
+        told = value if isinstance(value, dict) else {}
+        state = told.get("State") or {}
+        return replace(
+            container,
+            restarts=int(told.get("RestartCount") or container.restarts),
+            pid=int(state.get("Pid") or 0),
+            exit_code=int(state.get("ExitCode") or container.exit_code),
+            oom_killed=bool(state.get("OOMKilled")),
+        )
+
     def addresses(self, container: Container) -> list[str]:
         """Where a running container is reached from the node."""
         answer = self.http.request("GET", f"{API}/containers/{container.id}/json")

@@ -48,11 +48,15 @@ def unfit(part: Part, model: dict, mine: list[Container]) -> set[str]:
     }
 
 
-def judge(model: dict, release: Release, mine: list[Container]) -> _health.Judge:
-    """What to expect of a component's services, by what they say and how they were before."""
+def judge(model: dict, release: Release, mine: list[Container], prove: float = 0) -> _health.Judge:
+    """What to expect of a component's services, by what they say and how they were before.
+
+    A release that has to `prove` itself runs for so many seconds without any restart.
+    """
     return _health.Judge(
         services={name: _restart(one) for name, one in _model.services(model).items()},
-        grace=float(release.health.get("grace", 5)),
+        grace=prove or float(release.health.get("grace", 5)),
+        strict=prove > 0,
         restarts_before={one.id: one.restarts for one in mine},
         ran_before=frozenset(one.id for one in mine if one.state == "running"),
     )
@@ -74,6 +78,7 @@ def note(part: Part, model: dict, found: list[Container]) -> None:
     for service in _model.services(model):
         mine = [one for one in found if one.service == service]
         part.services[service] = {
+            "restart": _restart(_model.services(model)[service]),
             "hash": mine[0].config_hash if mine else "",
             "count": len(mine),
             "finished": bool(mine) and all(one.state == "exited" for one in mine),

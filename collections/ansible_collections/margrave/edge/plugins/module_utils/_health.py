@@ -38,8 +38,10 @@ class Judge:
 
     services: Mapping[str, str]
     grace: float
-    restarts_before: Mapping[str, int]
+    restarts_before: dict[str, int]
     ran_before: frozenset
+    # Every container has to run for the grace, and a single restart is a failure.
+    strict: bool = False
 
     def verdict(self, containers: Iterable[Container], steady: Mapping[str, float]) -> Verdict:
         """Judge containers; `steady` tells for how many seconds each has been seen as it is."""
@@ -57,8 +59,9 @@ class Judge:
     def _judge(self, one: Container, steady: float, failed: list[str], waiting: list[str]) -> None:
         restarts = one.restarts - self.restarts_before.get(one.id, 0)
         policy, most = self.services[one.service].partition(":")[::2]
-        if restarts >= CRASH_LOOP:
-            failed.append(f"{one.service} crashed {restarts} times (exit code {one.exit_code})")
+        if restarts >= (1 if self.strict else CRASH_LOOP):
+            times = "once" if restarts == 1 else f"{restarts} times"
+            failed.append(f"{one.service} crashed {times} (exit code {one.exit_code})")
         elif one.health == "unhealthy":
             failed.append(f"{one.service} is unhealthy")
         elif one.state in ENDED and policy in STAYS_DOWN:
@@ -72,8 +75,18 @@ class Judge:
             waiting.append(f"{one.service} is {one.state}")
         elif one.health == "starting":
             waiting.append(f"{one.service} is starting")
-        elif not one.health and one.id not in self.ran_before and steady < self.grace:
+        elif steady < self.grace and self._must_run(one):
             waiting.append(f"{one.service} has run for {steady:.0f} of {self.grace:.0f} s")
+
+    def _must_run(self, container: Container) -> bool:
+        """Whether a container has to run for the grace: one that says of itself nothing else."""
+        return self.strict or (not container.health and container.id not in self.ran_before)
+
+    def count_from(self, containers: Iterable[Container]) -> None:
+        """Lower the counts of restarts where an engine began to count anew."""
+        before = self.restarts_before
+        for one in containers:
+            before[one.id] = min(before.get(one.id, 0), one.restarts)
 
 
 def wait(
@@ -90,9 +103,10 @@ def wait(
         # First as well: what was started this very moment is not healthy yet.
         safe_point()
         time.sleep(pause)
-        pause = min(pause * 1.5, 0.25)
+        pause = min(pause * 1.5, 1.0 if judge.strict else 0.25)
         now = time.monotonic()
         containers = look()
+        judge.count_from(containers)
         since = {(one.id, one.state): since.get((one.id, one.state), now) for one in containers}
         steady = {one: now - start for (one, _state), start in since.items()}
         verdict = judge.verdict(containers, steady)

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from ansible_collections.margrave.edge.plugins.module_utils import (
+    _baseline,
     _chart_policy,
     _chart_source,
     _charted,
@@ -20,9 +21,14 @@ from ansible_collections.margrave.edge.plugins.module_utils import (
     _helm_wait,
     _kubernetes,
     _objects,
+    _pod_stability,
     _pulls,
     _release,
     _values,
+)
+from ansible_collections.margrave.edge.plugins.module_utils._baseline import (
+    Baseline,
+    Disturbance,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call
 from ansible_collections.margrave.edge.plugins.module_utils._claims import Claims
@@ -101,6 +107,19 @@ class HelmDriver:
         if release is None or not release.proven:
             return "unknown"
         return "degraded" if self.drift(release, seen) else "healthy"
+
+    def restarts(self, release: Release, _seen: Iterable[dict] | None = None) -> dict[str, int]:
+        """How often each container of the release's namespace has restarted so far."""
+        return _objects.restarts(self._pods(release.namespace))
+
+    def disturbances(
+        self, release: Release, seen: Iterable[dict], baseline: Baseline | None
+    ) -> list[Disturbance]:
+        """What happened to pods since the release was found healthy."""
+        pods = _objects.pods_of(list(seen), self._pods(release.namespace))
+        wall = time.time()
+        booted = wall - (_baseline.now() - _baseline.machine_started())
+        return _pod_stability.disturbances(pods, baseline, wall, booted)
 
     # -- making ready -------------------------------------------------------------------------
 
@@ -181,7 +200,7 @@ class HelmDriver:
 
     def run(self, release: Release, part: Part, seen: Iterable[dict]) -> None:
         """Let Helm make what differs, and wait until all of it is ready."""
-        limit = float(part.timeout or release.health.get("timeout", 60))
+        limit = float(part.timeout or release.health.get("timeout", 60)) + self.call.proving
         namespace = release.namespace
         with self.call.result.timed("switch"):
             _helm.unlock(self.cluster, part.project, namespace)

@@ -11,6 +11,7 @@ import time
 from ansible_collections.margrave.edge.plugins.module_utils import _objects
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call
 from ansible_collections.margrave.edge.plugins.module_utils._errors import EdgeError, HealthError
+from ansible_collections.margrave.edge.plugins.module_utils._health import CRASH_LOOP
 from ansible_collections.margrave.edge.plugins.module_utils._kubernetes import Cluster
 from ansible_collections.margrave.edge.plugins.module_utils._release import Release
 
@@ -29,13 +30,17 @@ def wait(
 ) -> list[dict]:
     """The objects once all are there and ready; the error that ends the wait otherwise."""
     doubt = _Doubt()
+    prove, begun = call.proving, time.time()
+    most, grace, since = CRASH_LOOP, float(release.health.get("grace", 5)), None
+    if prove:
+        most, grace, since = 1, prove, begun
     while True:
         asked = time.time()  # the answers are of later: how long something ran is never overrated
         found = cluster.live(stated)
         pods = _objects.pods_of(found, cluster.items("pods", release.namespace))
-        doubt.weigh(_objects.failure(found, pods, before), time.monotonic())
+        doubt.weigh(_objects.failure(found, pods, before, most), time.monotonic())
         waiting = [one for one in map(_objects.waiting_for, found) if one]
-        waiting += _objects.settling(pods, asked, float(release.health.get("grace", 5)))
+        waiting += _objects.settling(pods, asked, grace, since)
         if not waiting and len(found) == len(stated):
             return found
         if time.monotonic() > until:

@@ -6,15 +6,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from ansible_collections.margrave.edge.plugins.module_utils import (
+    _baseline,
     _compare,
     _driver,
     _engines,
     _release,
     _request,
+    _stability,
 )
+from ansible_collections.margrave.edge.plugins.module_utils._baseline import Disturbance
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call
 from ansible_collections.margrave.edge.plugins.module_utils._compare import Drift
 from ansible_collections.margrave.edge.plugins.module_utils._containers import DEPLOYMENT
@@ -44,10 +47,11 @@ def workloads(layout: Layout, deployment: str | None) -> list[dict]:
         call = Call(_request.read({"deployment": name}), "info", layout, check=True)
         if call.stored_profile() == "helm":
             seen, kept = call.driver.look(), call.driver.remains().volumes
-            found.append(_workload(call, seen, kept, call.driver))
+            found.append(_workload(call, seen, kept, call.driver, call.driver.disturbances))
         else:
             mine = containers.get(name, [])
-            found.append(_workload(call, mine, volumes.get(name, []), _compare))
+            kept = volumes.get(name, [])
+            found.append(_workload(call, mine, kept, _compare, _stability.disturbances))
     return found
 
 
@@ -82,7 +86,7 @@ def _look_at(
             continue
         # Of all deployments one list has to do; of one that is asked for more can be told.
         seen = engine.closely(one) if deployment else one
-        containers.setdefault(owner, []).append(seen)
+        containers.setdefault(owner, []).append(engine.counted(seen))
     for each in engine.volumes([label]):
         owner = (each.get("Labels") or {}).get(DEPLOYMENT, "")
         volumes.setdefault(owner, []).append(each["Name"])
@@ -93,16 +97,26 @@ def _in_use(layout: Layout) -> set[str]:
     return {_release.engine_of(layout.deployment(name)) for name in layout.known()}
 
 
-def _workload(call: Call, seen: Iterable[Any], volumes: list[str], judge: Any) -> dict:
+def _workload(
+    call: Call,
+    seen: Iterable[Any],
+    volumes: list[str],
+    judge: Any,
+    disturbances_of: Callable[..., list[Disturbance]],
+) -> dict:
     """One entry; `judge` has drift and health for what was seen."""
-    folder = call.folder
+    folder, name = call.folder, call.request.deployment
     current, previous, following = (
         _release.load(folder, folder.linked(name)) for name in ("current", "previous", "next")
     )
     notes = Journal.unfinished(folder)
     differences = judge.drift(current, seen) if current else []
+    baseline = _baseline.load(call.layout, name, current.release) if current else None
+    disturbances = disturbances_of(current, seen, baseline) if current else []
+    recent = [one for one in disturbances if one.recent]
+    health = judge.health(current, seen)
     found = {
-        "deployment": call.request.deployment,
+        "deployment": name,
         "name": current.name if current else "",
         "application": current.application if current else "",
         "profile": current.profile if current else "",
@@ -112,9 +126,13 @@ def _workload(call: Call, seen: Iterable[Any], volumes: list[str], judge: Any) -
         "previous_revision": previous.revision if previous else None,
         "next_revision": following.revision if following else None,
         "state": _state(call, notes, current, following),
-        "health": judge.health(current, seen),
+        "health": "degraded" if health == "healthy" and recent else health,
+        "stability": {
+            "seconds": round(_baseline.now() - baseline.at, 1) if baseline else None,
+            "disturbances": [one.as_dict() for one in disturbances],
+        },
         "drift": [one.as_dict() for one in differences],
-        "components": _components(current, differences),
+        "components": _components(current, differences, recent),
         "volumes": sorted(volumes),
     }
     return {**found, "journal": notes} if notes else found
@@ -134,24 +152,28 @@ def _state(
     return "PREFETCHED" if following and not Journal.stored(call.folder) else "FAILED"
 
 
-def _components(current: _release.Release | None, differences: list[Drift]) -> list[dict]:
+def _components(
+    current: _release.Release | None, differences: list[Drift], recent: list[Disturbance]
+) -> list[dict]:
     if current is None:
         return []
     differing = {one.component: one.detail for one in differences}
-    return [
-        {
-            "name": part.name,
-            "state": "FAILED" if part.name in differing else "INSTALLED",
-            "error": _error(differing[part.name]) if part.name in differing else None,
-        }
-        for part in current.parts
-    ]
+    disturbed = {one.component: one.detail for one in recent}
+    found = []
+    for part in current.parts:
+        # Pods do not name their component.
+        detail = disturbed.get(part.name) or disturbed.get("")
+        error = _error("unstable", detail, LOGS) if detail else None
+        if part.name in differing:
+            error = _error("drift", differing[part.name], MENDS)
+        state = "FAILED" if part.name in differing else "INSTALLED"
+        found.append({"name": part.name, "state": state, "error": error})
+    return found
 
 
-def _error(detail: str) -> dict[str, str]:
-    return {
-        "class": "health",
-        "code": "drift",
-        "message": detail,
-        "cure": "install the same revision again: it mends what differs",
-    }
+MENDS = "install the same revision again: it mends what differs"
+LOGS = "look at the container's log on the node"
+
+
+def _error(code: str, detail: str, cure: str) -> dict[str, str]:
+    return {"class": "health", "code": code, "message": detail, "cure": cure}

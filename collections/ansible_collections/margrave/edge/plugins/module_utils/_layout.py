@@ -30,6 +30,15 @@ class Layout:
         return self.run + "-programs.json"
 
     @property
+    def baselines(self) -> str:
+        """Folder of the baselines: what they are compared with ends with the machine's run."""
+        return self.run + "-baselines"
+
+    def baseline(self, deployment: str) -> str:
+        """When the deployment's release was found healthy, and how its containers stood then."""
+        return os.path.join(self.baselines, deployment + ".json")
+
+    @property
     def mark(self) -> str:
         """Which runner claimed the node."""
         return os.path.join(self.root, "fence.json")

@@ -97,15 +97,18 @@ def _failed_job(status: dict) -> bool:
 
 
 def failure(
-    objects: Iterable[dict], pods: Iterable[dict], restarts_before: Mapping[str, int]
+    objects: Iterable[dict],
+    pods: Iterable[dict],
+    restarts_before: Mapping[str, int],
+    restarts: int = CRASH_LOOP,
 ) -> EdgeError | None:
-    """The error that is certain by now, or None."""
+    """The error that is certain by now, or None; so many restarts of a container are one."""
     for one in objects:
         if one["kind"] == "Job" and _failed_job(one.get("status") or {}):
             return HealthError("job-failed", f"{key(one)} failed", CURE)
     for pod in pods:
-        for status in _statuses(pod):
-            found = _failed(pod, status, restarts_before)
+        for status in statuses(pod):
+            found = _failed(pod, status, restarts_before, restarts)
             if found is not None:
                 return found
     return None
@@ -114,7 +117,7 @@ def failure(
 def pull_trouble(pods: Iterable[dict]) -> EdgeError | None:
     """Why an image could not be pulled, or None when none is waited for."""
     for pod in pods:
-        for status in _statuses(pod):
+        for status in statuses(pod):
             told = (status.get("state") or {}).get("waiting") or {}
             if told.get("reason") in PULLING:
                 return pull_error(str(status.get("image")), str(told.get("message") or ""))
@@ -124,7 +127,7 @@ def pull_trouble(pods: Iterable[dict]) -> EdgeError | None:
 CURE = "look at the pod on the node: kubectl describe, kubectl logs"
 
 
-def _failed(pod: dict, status: dict, before: Mapping[str, int]) -> EdgeError | None:
+def _failed(pod: dict, status: dict, before: Mapping[str, int], most: int) -> EdgeError | None:
     name = f"pod {pod['metadata']['name']}, container {status.get('name')}"
     told = (status.get("state") or {}).get("waiting") or {}
     reason, words = str(told.get("reason") or ""), str(told.get("message") or "")
@@ -134,47 +137,55 @@ def _failed(pod: dict, status: dict, before: Mapping[str, int]) -> EdgeError | N
         error = pull_error(str(status.get("image")), words)
         # The site's own trouble may pass while we wait; what the release names wrongly does not.
         return error if error.kind in ("image", "auth", "disk") else None
-    restarts = int(status.get("restartCount") or 0) - before.get(_uid(pod, status), 0)
-    if restarts >= CRASH_LOOP:
-        return HealthError("not-healthy", f"{name} crashed {restarts} times", CURE)
+    restarts = int(status.get("restartCount") or 0) - before.get(uid(pod, status), 0)
+    if restarts >= most:
+        times = "once" if restarts == 1 else f"{restarts} times"
+        return HealthError("not-healthy", f"{name} crashed {times}", CURE)
     return None
 
 
 def restarts(pods: Iterable[dict]) -> dict[str, int]:
     """How often each container was started again so far."""
     return {
-        _uid(pod, status): int(status.get("restartCount") or 0)
+        uid(pod, status): int(status.get("restartCount") or 0)
         for pod in pods
-        for status in _statuses(pod)
+        for status in statuses(pod)
     }
 
 
-def _uid(pod: dict, status: dict) -> str:
+def uid(pod: dict, status: dict) -> str:
+    """Return the name of a pod's container that no other has."""
     return f"{pod['metadata']['uid']}/{status.get('name')}"
 
 
-def _statuses(pod: dict) -> Iterator[dict]:
+def statuses(pod: dict) -> Iterator[dict]:
+    """Return the statuses of the containers of a pod, init containers first."""
     status = pod.get("status") or {}
     for kind in ("initContainerStatuses", "containerStatuses"):
         yield from status.get(kind) or []
 
 
-def settling(pods: Iterable[dict], now: float, grace: float) -> list[str]:
+def settling(
+    pods: Iterable[dict], now: float, grace: float, since: float | None = None
+) -> list[str]:
     """Containers that nothing probes and that have not run for the grace yet: they may still crash.
 
-    To Kubernetes such a container is ready the moment that it runs.
+    To Kubernetes such a container is ready the moment that it runs. Counted `since` a time, all of
+    them have to run for the grace from then on.
     """
     found = []
     for pod in pods:
         probed = {one["name"] for one in pod["spec"]["containers"] if one.get("readinessProbe")}
         for status in (pod.get("status") or {}).get("containerStatuses") or []:
             began = ((status.get("state") or {}).get("running") or {}).get("startedAt")
-            if began and status.get("name") not in probed and now - _seconds(began) < grace:
+            skipped = since is None and status.get("name") in probed
+            if began and not skipped and now - max(seconds(began), since or 0.0) < grace:
                 found.append(f"Pod/{pod['metadata']['name']} has just begun to run")
     return found
 
 
-def _seconds(written: str) -> float:
+def seconds(written: str) -> float:
+    """Return a time of the API server as seconds."""
     return calendar.timegm(time.strptime(written, "%Y-%m-%dT%H:%M:%SZ"))
 
 

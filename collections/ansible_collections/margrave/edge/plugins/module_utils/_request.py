@@ -74,6 +74,10 @@ class Request:
     to_release: str = "previous"
     # Texts that nothing may repeat; long ones first.
     secrets: tuple[str, ...] = ()
+    # The release that is known to be stable; empty where none is, None where nobody watches that.
+    proven: str | None = None
+    # Seconds that the release has to run undisturbed, as it was found unstable.
+    prove: int = 0
     # Seconds after which the call ends by itself; 0 where nobody set any.
     deadline: int = 0
 
@@ -159,8 +163,16 @@ def _read(params: Mapping[str, Any], deployment: str) -> Request:
         remove_volumes=params.get("volumes") == "remove",
         to_release=to_release,
         secrets=secrets_of(params),
+        proven=_proven(params.get("proven")),
+        prove=max(0, params.get("prove") or 0),
         deadline=max(0, params.get("deadline") or 0),
     )
+
+
+def _proven(given: str | None) -> str | None:
+    if given:
+        _must(RELEASE, given, "proven", "64 hex digits, or empty")
+    return given
 
 
 def _short(name: str) -> str:

@@ -10,9 +10,11 @@ from ansible_collections.margrave.edge.plugins.module_utils import _release, _st
 from ansible_collections.margrave.edge.plugins.module_utils._apply import (
     fetched,
     in_words,
+    note_baseline,
     runs,
     runs_already,
     switch_to,
+    without_unstable,
     would,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call, Observation
@@ -27,7 +29,9 @@ def rollback(call: Call) -> None:
     runs(call, seen)
     call.differs = in_words(call, seen)
     target = _target(call, seen)
-    if runs_already(call, seen, target.release):
+    prove = call.request.prove > 0
+    if not prove and runs_already(call, seen, target.release):
+        note_baseline(call, target, seen)
         # Refusing what runs would not stop it: who asks is only told.
         _stage.check_policy(call, target, refuse=False)
         call.result.state, call.result.phase = "INSTALLED", DONE
@@ -45,7 +49,7 @@ def rollback(call: Call) -> None:
     )
     with call.result.timed("prefetch"):
         seen = fetched(call, seen, target)
-    switch_to(call, seen, target)
+    switch_to(call, without_unstable(call, seen, target) if prove else seen, target)
 
 
 def _target(call: Call, seen: Observation) -> Release:

@@ -39,6 +39,8 @@ def guard() -> dict:
                 "grace": {"type": "int", "default": 5},
             },
         },
+        "proven": {"type": "str"},
+        "prove": {"type": "int", "default": 0},
         "policy": {
             "type": "dict",
             "apply_defaults": True,

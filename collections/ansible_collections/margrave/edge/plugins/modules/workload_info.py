@@ -92,6 +92,18 @@ workloads:
       description: V(healthy), V(degraded) or V(unknown).
       type: str
       returned: always
+    stability:
+      description:
+        - How its containers have fared since the call that found the release healthy.
+        - Has C(seconds), since that call, or null where the machine was started later.
+        - Has C(disturbances), a list of restarts, exits, OOM kills and failed health checks.
+        - A disturbance has C(component), C(service), C(container), C(detail), C(restarts),
+          C(exit_code), C(oom_killed), C(health), C(recent) and C(after).
+        - One that is C(recent), which is within the last minute, makes the health V(degraded).
+        - C(after) is the time in seconds from that call to the disturbance, where it is known.
+        - What an operator, the engine or the machine restarted is none.
+      type: dict
+      returned: always
     drift:
       description:
         - Each way in which what runs differs.
