@@ -28,12 +28,13 @@ class Past:
         self._repository = repository
         self._to = to  # a version or revision; None: what was before and did not fail
         self._known: dict[tuple[str, str, str | None], dict[str, Any]] = {}
-        self._failed: dict[str, frozenset[str]] = {}  # revisions, by deployment
+        self._failed: dict[tuple[str, str], frozenset[str]] = {}  # revisions, by site and id
 
     def read(self, session: Session, chosen: Iterable[Standing]) -> None:
         """Look all of them up, up to the first that has no such past."""
         for one in chosen:
-            self._failed[one.id] = history.failed_revisions(session, one.id, one.site)
+            failed = history.failed_revisions(session, one.id, one.site)
+            self._failed[one.site, one.id] = failed
             self.of(one)
 
     def of(self, one: Standing) -> dict[str, Any]:
@@ -46,17 +47,18 @@ class Past:
     def _look(self, one: Standing) -> dict[str, Any]:
         path = f"deployments/{one.site}/{one.id}.yaml"
         head = self._repository.head()
+        failed = self._failed.get((one.site, one.id), frozenset())
         for commit, data in self._repository.versions(head, path) if head else ():
             try:
                 document = checking.deployment_at(path, data)
             except DocumentError:
                 continue  # what could not be read then cannot be gone back to
-            unwanted = {one.revision, *self._failed.get(one.id, ())}
-            if self._to is None and document.revision in unwanted:
+            if self._to is None and document.revision in {one.revision, *failed}:
                 continue
             if self._to is None or self._to == document.version or self._is(document.revision):
                 return {**content_in(document.raw), "commit": commit}
-        wanted = f'no "{self._to}"' if self._to else "no other content"
+        other = "no other content that did not fail" if failed else "no other content"
+        wanted = f'no "{self._to}"' if self._to else other
         words = f"{one.name} at {one.site} had {wanted} before"
         cure = "look at its commits, or update to a version"
         raise DocumentError([Finding("/to" if self._to else "", words, cure, "unknown")])
