@@ -13,6 +13,7 @@ from tests.support import charts
 from tests.support.charts import ChartShop
 from tests.support.private_registry import PASSWORD, USER, PrivateRegistry
 from tests.support.shop import Step
+from tests.support.waiting import eventually
 
 pytestmark = [pytest.mark.lab, pytest.mark.full]
 
@@ -213,6 +214,40 @@ def test_what_is_certain_is_not_waited_for(shop: ChartShop, tmp_path: Path) -> N
     assert "crashed" in crashing["error"]["message"]
     assert crashing["durations"]["health"] < 300
     assert shop.page()["version"] == "1.0.0"
+
+
+def test_a_chart_whose_pods_crash_is_degraded_and_goes_back(
+    shop: ChartShop, tmp_path: Path
+) -> None:
+    """Restarts of its pods are counted, and an attempt that has to prove itself fails."""
+    idle = "registry.margrave.lab:5000/idle:1"
+    later = CRASHING.replace("[/bin/false]", '[/bin/sh, -c, "sleep 8; exit 7"]')
+    chart = charts.write_chart(
+        tmp_path / "later",
+        "1.1.0",
+        idle,
+        templates__crash=later.replace("IMAGE", idle),
+        templates__web="",
+    )
+    shop.packages = {**shop.packages, "later": chart}
+    good = shop.one(shop.install("1.0.0"))
+    health = {"timeout": 120, "grace": 1}
+    update = {**shop.content("later"), "health": health, "proven": good["release"]}
+    bad = shop.one(Step("workload_update", update))
+    assert bad["state"] == "INSTALLED", bad["error"]
+
+    def found() -> dict[str, Any]:
+        info = Step("workload_info", {"deployment": shop.deployment})
+        workload: dict[str, Any] = shop.one(info)["workloads"][0]
+        return workload
+
+    eventually(lambda: found()["stability"]["disturbances"], 120, "a restart is counted")
+    assert found()["health"] == "degraded"
+    answer = shop.one(Step("workload_update", {**update, "prove": 60}))
+    assert answer["error"], answer
+    assert answer["error"]["class"] == "health", answer
+    assert (answer["rolled_back"], answer["release"]) == (True, good["release"])
+    assert found()["stability"]["disturbances"] == []
 
 
 def test_what_is_not_ours_is_taken_over_only_when_asked(shop: ChartShop) -> None:
