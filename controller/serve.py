@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import resource
+import socket
 import ssl
 import sys
 import threading
@@ -122,8 +123,11 @@ class Server(BaseApplication):  # type: ignore[misc]
         try:
             super().run()
         except SystemExit:
-            told = self._heard() if os.getpid() == watcher else b""  # a worker ends here too
+            if os.getpid() != watcher:  # a worker ends here too
+                raise
+            told = self._heard()
             if not told:
+                _check_address(self._settings.http.bind)
                 raise
             said = json.loads(told)
             kind = Unreachable if said["away"] else Refused
@@ -152,6 +156,24 @@ class Server(BaseApplication):  # type: ignore[misc]
     def _end(self) -> None:
         if self._chores is not None:
             self._chores.stop()
+
+
+def _check_address(bind: str) -> None:
+    """Refuse an address that nobody can listen on now; gunicorn's own log lines name no cure."""
+    if bind.startswith("unix:"):
+        return
+    host, _, port = bind.rpartition(":")
+    try:
+        family, kind, protocol, _, place = socket.getaddrinfo(
+            host.strip("[]"), int(port), type=socket.SOCK_STREAM
+        )[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(place)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        cure = "choose an address of this machine that is free"
+        raise Refused(f"http.bind {bind}: {reason}", cure) from error
 
 
 def settle_memory() -> None:

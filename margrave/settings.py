@@ -67,7 +67,7 @@ def _overlay(
             path = path[:-1]
             try:
                 raw = read_file(raw).rstrip("\n")
-            except OSError as error:
+            except (OSError, UnicodeDecodeError) as error:
                 findings.append(_unreadable(name, environ[name], error))
                 continue
         if path[-1] == "json":  # MARGRAVE_REGISTRIES__JSON: a list has no keys of its own
@@ -108,10 +108,11 @@ def _secrets_from_files(
             continue
         if not _holds(schema.model_fields[name].annotation, Secret):
             continue
+        named = str(values.pop(key))
         try:
-            values[name] = read_file(str(values.pop(key))).rstrip("\n")
-        except OSError as error:
-            findings.append(_unreadable(".".join((*path, key)), "the file", error))
+            values[name] = read_file(named).rstrip("\n")
+        except (OSError, UnicodeDecodeError) as error:
+            findings.append(_unreadable(".".join((*path, key)), named, error, where))
     return findings
 
 
@@ -176,6 +177,9 @@ def _cure(schema: type[BaseModel], path: list[Any]) -> str:
     return did_you_mean(wrong, known)
 
 
-def _unreadable(name: str, path: str, error: OSError) -> Finding:
-    reason = error.strerror or str(error)
-    return Finding("", f"{name}: {path} cannot be read: {reason}", "check path and permissions")
+def _unreadable(
+    name: str, path: str, error: OSError | UnicodeDecodeError, where: str = ""
+) -> Finding:
+    reason = str(error.strerror or error) if isinstance(error, OSError) else "it is not UTF-8 text"
+    message = f"{name}: {path} cannot be read: {reason}"
+    return Finding("", message, "check path and permissions", file=where)

@@ -167,3 +167,26 @@ def test_serve_prints_its_address(tmp_path: Path):
         assert process.stdout is not None
         assert process.stdout.readline() == f"Listening on http://127.0.0.1:{port}\n"
         process.terminate()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "192.0.2.1"])
+def test_an_address_that_cannot_be_used_is_refused_with_a_cure(tmp_path: Path, host: str):
+    """Another process listens there, or the address is another machine's."""
+    home = tmp_path / "controller"
+    subprocess.run([CLI, "init", str(home)], check=True, capture_output=True)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        bind = f"{host}:{taken.getsockname()[1]}"
+        done = subprocess.run(
+            [CLI, "controller", "serve", "--config", str(home / "margrave.toml")],
+            env={**os.environ, "MARGRAVE_HTTP__BIND": bind, "MARGRAVE_HTTP__INSECURE": "true"},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert done.returncode == 5
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith(f"margrave: http.bind {bind}: "), done.stderr
+    assert last.endswith("(choose an address of this machine that is free)")

@@ -1,8 +1,7 @@
-"""Somebody with boxes of their own, who types what a page says."""
+"""A person who follows the pages of the documentation, line by line."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
@@ -11,174 +10,232 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import httpx
 
+from tests.integration.docs.configuration import merge
+from tests.integration.docs.pages import DOCS
 from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
-    from lab import Lab
+    from collections.abc import Mapping
 
-ROOT = Path(__file__).parents[3]
-DOCS = ROOT / "docs"
-CLI = Path(sys.executable).with_name("margrave")
-NODE = "depot-1"
-# `plan` says with its exit code that something would change, `doctor` that there is no node yet.
-ENDS = {"plan": 4, "doctor": 0}
-START = "## Your own boxes"
+ROOT: Final = DOCS.parent
+CLI: Final = Path(sys.executable).with_name("margrave")
+# A plan reports with its exit code that something would change.
+EXIT_CODES: Final = {"plan": 4}
+START: Final = "## Your own boxes"
+_SETTING: Final = re.compile(r"[A-Z_]+=")
 
 
 def start() -> str:
-    """The part of `docs/start.md` that leads from nothing to an application on one's own box."""
+    """Return the part of `docs/start.md` that leads to an application on one's own box."""
     return (DOCS / "start.md").read_text().partition(START)[2]
 
 
 class Reader:
-    """Types what the page says, with the page's addresses replaced by those there are here."""
+    """A person with an empty folder, who types what the pages say.
 
-    def __init__(self, lab: Lab, folder: Path) -> None:
+    Names and addresses of a page are replaced by those of this machine (`words`). `executed` has
+    each command and each text as the page has it.
+    """
+
+    def __init__(self, folder: Path, words: Mapping[str, str], path: str = "") -> None:
         self.folder = folder
         self.home = folder / "home"
         self.home.mkdir()
-        self._serving: dict[str, subprocess.Popen[bytes]] = {}
-        ports = {"8800": _free_port(), "8801": _free_port()}
-        self.url = f"http://127.0.0.1:{ports['8800']}"
-        self.answers = {"admin": ""}
+        self.executed: set[str] = set()
+        self.ports = {"controller": _free_port(), "runner": _free_port()}
+        self.url = f"http://127.0.0.1:{self.ports['controller']}"
+        self.password = ""
+        self.token = ""
         self.words = {
             "/srv/margrave": str(folder / "srv"),
             "http://127.0.0.1:8800": self.url,
             "https://margrave.example": self.url,
             "https://git.example/apps.git": str(ROOT / "examples/apps"),
-            "~/.ssh/id_ed25519": str(lab.key),
-            "192.0.2.17": lab.node(NODE).address,
-            "press-1": NODE,
+            **words,
         }
-        registry = {
-            "host": "registry.margrave.lab:5000",
-            "address": lab.registry_address,
-            "insecure": True,
+        self.settings: dict[str, dict[str, str]] = {
+            process: {"MARGRAVE_HTTP__BIND": f"127.0.0.1:{port}"}
+            for process, port in self.ports.items()
         }
-        self._of_process = {
-            "controller": {
-                "MARGRAVE_HTTP__BIND": f"127.0.0.1:{ports['8800']}",
-                "MARGRAVE_CATALOG__LOCAL_ROOTS": json.dumps([str(ROOT / "examples/apps")]),
-                "MARGRAVE_REGISTRIES__JSON": json.dumps([registry]),
-            },
-            "runner": {"MARGRAVE_HTTP__BIND": f"127.0.0.1:{ports['8801']}"},
-        }
+        self._path = f"{path}{CLI.parent}:{os.environ['PATH']}"
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
 
-    def environment(self, room: str) -> dict[str, str]:
-        """A user's own, and what this machine asks of the process."""
-        here = {"HOME": str(self.home), "XDG_CONFIG_HOME": str(self.home / ".config")}
-        path = f"{CLI.parent}:{os.environ['PATH']}"
-        return {**os.environ, **here, "PATH": path, **self._of_process.get(room, {})}
+    @property
+    def controller_file(self) -> Path:
+        """Return the controller's configuration."""
+        return self.folder / "srv/margrave.toml"
 
-    def follows(self, page: str) -> None:
-        """All that a part of a page says, in its order: what to type, and the runner's file."""
+    @property
+    def runner_file(self) -> Path:
+        """Return the runner's configuration."""
+        return self.folder / "margrave.toml"
+
+    def replaced(self, text: str) -> str:
+        """Return the text with names of this machine; a longer word goes before a shorter one."""
+        for word in sorted(self.words, key=len, reverse=True):
+            text = text.replace(word, self.words[word])
+        return text
+
+    def follow(self, page: str) -> None:
+        """Do everything that a part of a page says: commands, and the runner's file."""
         for kind, block in re.findall(r"^```(console|toml)\n(.*?)^```", page, re.M | re.S):
             if kind == "toml":
-                self.writes(block)
+                self.write(self.runner_file, block)
                 continue
             for line in block.splitlines():
-                self.types(line.removeprefix("$ "))
+                self.type(line.removeprefix("$ "))
 
-    def types(self, line: str, ends: int | None = None) -> str:
-        """One line of the page; what it says, when it ends as expected."""
-        for there, here in self.words.items():
-            line = line.replace(there, here)
-        words = shlex.split(line, comments=True)
-        assert words[0] == "margrave", line
+    def type(
+        self, line: str, code: int | None = None, *, more: str = "", answer: str | None = None
+    ) -> str:
+        """Type a line; return what it prints if it ends with the expected exit code.
+
+        `more` is typed behind it. `answer` is given to its question, else the admin's password.
+        """
+        self.executed.add(line)
+        words = shlex.split(self.replaced(f"{line} {more}" if more else line), comments=True)
+        settings = {}
+        while _SETTING.match(words[0]):
+            name, _, value = words.pop(0).partition("=")
+            settings[name] = value
+        process = words[1] if words[0] == "margrave" else ""
         if words[2:3] == ["serve"]:
-            self._serves(words)
+            self.start(process, *words[3:])
             return ""
         done = subprocess.run(
-            [str(CLI), *words[1:]],
-            cwd=self.folder,
-            env=self.environment(words[1]),
-            input=f"{self.answers['admin']}\n",
+            [str(CLI) if process else words[0], *words[1:]],
+            cwd=self._folder_of(process),
+            env=self._environment(process) | settings,
+            input=f"{self.password}\n" if answer is None else answer,
             capture_output=True,
             text=True,
             timeout=300,
             check=False,
         )
-        said = f"$ {line}\n{done.stdout}{done.stderr}"
-        expected = next((code for verb, code in ENDS.items() if verb in words), 0)
-        assert done.returncode == (expected if ends is None else ends), said
-        self._learns(words, done.stdout)
+        expected = next((code for verb, code in EXIT_CODES.items() if verb in words), 0)
+        shown = f"$ {shlex.join(words)}\n{done.stdout}{done.stderr}"
+        assert done.returncode == (expected if code is None else code), (
+            f"{done.returncode}: {shown}"
+        )
+        if done.returncode == 0:
+            self._note(words, done.stdout)
         return done.stdout + done.stderr
 
-    def runs(self, line: str, given: str = "") -> None:
-        """Run a line of the page that is a program of the system, with this as its input."""
-        for there, here in self.words.items():
-            line = line.replace(there, here)
-        subprocess.run(
-            shlex.split(line, comments=True),
-            cwd=self.folder,
-            input=given,
-            check=True,
-            text=True,
-            timeout=60,
-        )
+    def write(self, path: Path, text: str) -> None:
+        """Write a text of a page into a file that only this person can read."""
+        self.executed.add(text)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(self.replaced(text))
+        path.chmod(0o600)
 
-    def restarts_runner(self, toml: str) -> None:
-        """Add a part to the runner's file, and start the runner with it."""
-        for there, here in self.words.items():
-            toml = toml.replace(there, here)
-        with (self.folder / "margrave.toml").open("a") as file:
-            file.write(toml)
-        self.stops("runner")
-        self.types("margrave runner serve")
+    def configure(self, path: Path, toml: str) -> None:
+        """Add a text of a page to a configuration; keys that are there get its values."""
+        self.executed.add(toml)
+        merge(path, self.replaced(toml))
 
-    def _serves(self, words: list[str]) -> None:
-        with (self.folder / f"{words[1]}.log").open("ab") as log:
-            self._serving[words[1]] = subprocess.Popen(
-                [str(CLI), *words[1:]],
-                cwd=self.folder,
-                env=self.environment(words[1]),
+    def start(self, process: str, *options: str) -> None:
+        """Serve, until it is ready; AssertionError with the log when it is not."""
+        log = self.folder / f"{process}.log"
+        with log.open("wb") as output:
+            serving = subprocess.Popen(
+                [str(CLI), process, "serve", *options],
+                cwd=self._folder_of(process),
+                env=self._environment(process),
                 stdin=subprocess.DEVNULL,
-                stdout=log,
+                stdout=output,
                 stderr=subprocess.STDOUT,
             )
-        bind = self._of_process[words[1]]["MARGRAVE_HTTP__BIND"]
-        eventually(lambda: _ready(f"http://{bind}/readyz"), 60, f"{words[1]} to be ready")
+        self._processes[process] = serving
 
-    def _learns(self, words: list[str], said: str) -> None:
-        """What is shown once and has to be written down."""
+        def is_ready() -> bool:
+            ended = serving.poll()
+            if ended is not None:
+                raise RuntimeError(f"{process} ended with {ended}: {log.read_text()[-3000:]}")
+            return self.is_ready(process)
+
+        eventually(is_ready, 90, f"{process} is ready")
+
+    def refused_start(self, process: str) -> str:
+        """Return what a start prints that has to fail."""
+        done = subprocess.run(
+            [str(CLI), process, "serve"],
+            cwd=self._folder_of(process),
+            env=self._environment(process),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode not in (0, -signal.SIGTERM), done.stdout + done.stderr
+        assert "Traceback" not in done.stderr, done.stderr
+        return done.stdout + done.stderr
+
+    def is_ready(self, process: str) -> bool:
+        """Return whether it answers at its port that it can do its work."""
+        try:
+            return (
+                httpx.get(f"http://127.0.0.1:{self.ports[process]}/readyz", timeout=5).status_code
+                == 200
+            )
+        except httpx.HTTPError:
+            return False
+
+    def log(self, process: str) -> str:
+        """Return what a process has written since its last start."""
+        return (self.folder / f"{process}.log").read_text()
+
+    def stop(self, process: str) -> None:
+        """Ask a process to end, and wait until it has."""
+        serving = self._processes.pop(process)
+        serving.send_signal(signal.SIGTERM)
+        serving.wait(timeout=60)
+
+    def restart(self, process: str) -> None:
+        """Stop and start a process with the configuration that is there now."""
+        self.stop(process)
+        self.start(process)
+
+    def close(self) -> None:
+        """Stop everything that serves, the last one first."""
+        for process in reversed(tuple(self._processes)):
+            self.stop(process)
+
+    def api(self) -> httpx.Client:
+        """Return the API of the controller as the admin."""
+        headers = {"Authorization": f"Bearer {self.token}"}
+        return httpx.Client(base_url=f"{self.url}/api/v1", headers=headers, timeout=60)
+
+    def _folder_of(self, process: str) -> Path:
+        """Return where commands of a process are typed: the controller has its own folder."""
+        return self.folder / "srv" if process == "controller" else self.folder
+
+    def _environment(self, process: str) -> dict[str, str]:
+        """Return a user's own environment, and what this machine requires of the process."""
+        own = {"HOME": str(self.home), "XDG_CONFIG_HOME": str(self.home / ".config")}
+        settings = self.settings.get(process, {})
+        return {**os.environ, **own, "PATH": self._path, **settings}
+
+    def _note(self, words: list[str], printed: str) -> None:
+        """Write down what is shown once: the admin's password and token, the token of a site."""
         if words[1] == "init":
-            found = re.search(r"^\s*password\s+(\S+)$", said, re.M)
-            assert found is not None, said
-            self.answers["admin"] = found[1]
+            self.password = _shown("password", printed)
+            self.token = _shown("token", printed)
         if words[1:3] == ["site", "add"]:
-            self.words["…"] = said.split()[-1]
+            self.words["…"] = printed.split()[-1]
 
-    def writes(self, toml: str) -> None:
-        """The runner's file, as the page shows it."""
-        for there, here in self.words.items():
-            toml = toml.replace(there, here)
-        (self.folder / "margrave.toml").write_text(toml)
-        (self.folder / "margrave.toml").chmod(0o600)
 
-    def stops(self, room: str) -> None:
-        """What serves is asked to end, and does."""
-        process = self._serving.pop(room)
-        process.send_signal(signal.SIGTERM)
-        process.wait(timeout=60)
-
-    def ends(self) -> None:
-        """All that serves is stopped, the last one first."""
-        for room in reversed(tuple(self._serving)):
-            self.stops(room)
+def _shown(name: str, printed: str) -> str:
+    found = re.search(rf"^\s*{name}\s+(\S+)$", printed, re.M)
+    assert found is not None, printed
+    return found[1]
 
 
 def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
-
-
-def _ready(url: str) -> bool:
-    try:
-        return httpx.get(url, timeout=2).status_code == 200
-    except httpx.HTTPError:
-        return False
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -37,6 +37,8 @@ class _Settings(_Part):
 def _files(path: str) -> str:
     if path == "/run/secret":
         return "sesame\n"
+    if path == "/run/binary":
+        return b"\xff".decode()
     raise FileNotFoundError(2, "No such file or directory")
 
 
@@ -83,6 +85,23 @@ def test_all_findings_come_at_once_with_their_cure() -> None:
     assert "margrave.toml: /git/poll: input should be a valid integer" in told
     assert "MARGRAVE_GIT__PASSWORD_FILE: /gone cannot be read: No such file or directory" in told
     assert 'MARGRAVE_GIT__PASWORD names no setting (did you mean "password"?)' in told
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [("/gone", "No such file or directory"), ("/run/binary", "it is not UTF-8 text")],
+)
+def test_a_secret_file_that_cannot_be_read_is_named(path: str, reason: str) -> None:
+    """The finding has the configuration file, the key, the path that it names, and the reason."""
+    with pytest.raises(SettingsError) as refused:
+        _load(f'[git]\npassword_file = "{path}"\n', MARGRAVE_GIT__PASSWORD_FILE=path)
+
+    findings = [str(finding) for finding in refused.value.findings]
+    cure = "(check path and permissions)"
+    assert findings == [
+        f"MARGRAVE_GIT__PASSWORD_FILE: {path} cannot be read: {reason} {cure}",
+        f"margrave.toml: git.password_file: {path} cannot be read: {reason} {cure}",
+    ]
 
 
 def test_what_is_no_toml_is_told_with_its_line() -> None:

@@ -1,0 +1,106 @@
+"""`docs/howto/sign-in.md`, with a provider that signs what it says, and its wrong turns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+
+from tests.integration.docs.accounts import unexecuted
+from tests.integration.docs.pages import Page
+from tests.support.oidc import SECRET, FakeProvider
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.integration.docs.reader import Reader
+
+PAGE = Page("sign-in")
+
+
+@pytest.fixture
+def provider() -> Iterator[FakeProvider]:
+    """Return a provider with one account, who is of the group that makes an operator."""
+    provider = FakeProvider()
+    provider.claims = {"sub": "17", "preferred_username": "ann", "groups": ["shop-operations"]}
+    provider.start()
+    yield provider
+    provider.stop()
+
+
+def sign_in(reader: Reader) -> httpx.Response:
+    """Sign in as a browser does: to the provider and back; return the last answer of ours."""
+    with httpx.Client(timeout=30) as browser:
+        begun = browser.get(f"{reader.url}/sign-in/oidc")
+        if begun.status_code != 303:
+            return begun
+        provided = browser.get(begun.headers["Location"])
+        return browser.get(provided.headers["Location"])
+
+
+def test_sign_in(controller_reader: Reader, provider: FakeProvider) -> None:
+    """An account of the provider gets the role of its group, limits, and is disabled."""
+    reader = controller_reader
+    secret = reader.folder / "oidc-secret"
+    reader.words |= {
+        "https://login.example/realms/shops": provider.issuer,
+        "/etc/margrave/oidc-secret": str(secret),
+    }
+    [toml] = PAGE.texts("toml")
+    reader.configure(reader.controller_file, toml)
+
+    _refuse_a_wrong_configuration(reader, secret)
+    reader.stop("controller")
+    reader.start("controller")
+
+    assert sign_in(reader).status_code == 303
+    show, limit, disable = PAGE.lines()
+    assert "operator" in next(
+        line for line in reader.type(show).splitlines() if line.startswith("ann ")
+    )
+    reader.type(limit)
+    assert "zone=north" in reader.type(show)
+    reader.type(disable)
+    assert "disabled" in sign_in(reader).text
+    reader.type(disable.replace("--disable ", "--enable "))
+    assert sign_in(reader).status_code == 303
+
+    _refuse_wrong_accounts(reader, provider)
+    assert unexecuted("sign-in", reader.executed) == []
+
+
+def _refuse_a_wrong_configuration(reader: Reader, secret: object) -> None:
+    """Each stops a start and names what to do; the controller that runs is not disturbed."""
+    missing = reader.refused_start("controller")
+    assert "oidc.client_secret_file" in missing and str(secret) in missing
+    reader.folder.joinpath("oidc-secret").write_text(f"{SECRET}\n")
+    plain = reader.refused_start("controller")
+    assert "oidc.issuer" in plain and "https" in plain and "http.insecure" in plain
+    reader.configure(reader.controller_file, "[http]\ninsecure = true\n")
+    whole = reader.controller_file.read_text()
+    reader.controller_file.write_text(whole.replace("external_url", "external_ur"))
+    assert "external_url" in reader.refused_start("controller")
+    reader.controller_file.write_text(whole.replace("client_id", "# client_id"))
+    assert "client_id" in reader.refused_start("controller")
+    reader.controller_file.write_text(whole)
+    assert reader.is_ready("controller")
+
+
+def _refuse_wrong_accounts(reader: Reader, provider: FakeProvider) -> None:
+    """Without a role, under a name that is taken, or with a provider that is away: nobody."""
+    provider.claims = {"sub": "18", "preferred_username": "bob", "groups": ["elsewhere"]}
+    refused = sign_in(reader)
+    assert refused.status_code == 403 and "gives bob a role" in refused.text
+    provider.claims = {"sub": "18", "preferred_username": "ann", "groups": ["platform"]}
+    taken = sign_in(reader)
+    assert taken.status_code == 403 and "belongs to somebody else" in taken.text
+    names = reader.type("margrave user list -o json")
+    assert '"bob"' not in names
+    assert "refused" in reader.type("margrave audit list")
+    unknown = reader.type("margrave user change bob --disable", 3)
+    assert "margrave user list" in unknown, unknown
+    provider.ill = True
+    away = sign_in(reader)
+    assert away.status_code == 503 and "does not answer" in away.text
+    reader.type("margrave login http://127.0.0.1:8800 --user admin")
