@@ -185,6 +185,8 @@ def problems(loaded: ControllerSettings, where: str = "") -> list[Finding]:
         cure = 'name it with remote, or write mode = "direct"'
         findings.append(Finding("/git/mode", words, cure, file=where))
     findings += _proxy_problems(http, where)
+    served = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    findings += tls_files.server_findings(http.tls, served, where)
     tried = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     findings += tls_files.findings("git", loaded.git, tried, where)
     return findings + _oidc_problems(loaded, where)

@@ -39,6 +39,22 @@ class Line(Protocol):
         """The key of that."""
 
 
+class Server(Protocol):
+    """A section of the configuration that says what a server shows."""
+
+    @property
+    def cert(self) -> Path | None:
+        """Return its certificate."""
+
+    @property
+    def key(self) -> Path | None:
+        """Return the key of the certificate."""
+
+    @property
+    def client_ca(self) -> Path | None:
+        """Return the authority whose clients alone come in."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """The file that is at fault, what is wrong with it, and what would help."""
@@ -108,6 +124,21 @@ def findings(section: str, line: Line, context: SSLContext, where: str) -> list[
         words = "certificate and key belong together"
         said.append(Finding(f"/{section}", words, "name both, cert and key", file=where))
     return said
+
+
+def server_findings(tls: Server, context: SSLContext, where: str) -> list[Finding]:
+    """Return what is wrong with the files of a server: certificate, key, and whom it lets in."""
+    if tls.cert is None or tls.key is None:
+        return []
+    wrong = show(context, tls.cert, tls.key)
+    faults = {"key" if wrong and wrong.path == tls.key else "cert": wrong}
+    if tls.client_ca:
+        faults["client_ca"] = believe(context, tls.client_ca)
+    return [
+        Finding(f"/http/tls/{key}", f"{fault.path} {fault.message}", fault.cure, file=where)
+        for key, fault in faults.items()
+        if fault is not None
+    ]
 
 
 def is_asked_for(error: Exception) -> bool:

@@ -217,6 +217,8 @@ def problems(loaded: RunnerSettings, where: str = "") -> list[Finding]:
         for word in one.networks
         if not jumps.is_network(word)
     ]
+    served = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    findings += tls_files.server_findings(http.tls, served, where)
     tried = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     findings += tls_files.findings("controller", loaded.controller, tried, where)
     findings += tls_files.findings("git", loaded.git, tried, where)

@@ -63,7 +63,8 @@ def program(name: str) -> str:
 class Postgres:
     """A server; databases on it are made as tests need them."""
 
-    def __init__(self, **settings: str) -> None:
+    def __init__(self, owner: str = "margrave", **settings: str) -> None:
+        self.owner = owner  # the superuser
         # A socket's path may have 107 characters, so the folder is a short one.
         self.folder = Path(tempfile.mkdtemp(prefix="margrave-pg-"))
         self._settings = {**SETTINGS, **settings, "unix_socket_directories": str(self.folder)}
@@ -72,7 +73,7 @@ class Postgres:
         """Make it and wait until it answers."""
         if os.geteuid() == 0:
             shutil.chown(self.folder, "postgres", "postgres")
-        self._run("initdb", "-D", self.data, "-A", "trust", "-U", "margrave", "-E", "UTF8",
+        self._run("initdb", "-D", self.data, "-A", "trust", "-U", self.owner, "-E", "UTF8",
                   "--locale=C", "--no-sync")  # fmt: skip
         self._up()
         return self
@@ -94,7 +95,7 @@ class Postgres:
 
     def url(self, database: str = "postgres") -> str:
         """As `database.url` takes it."""
-        return f"postgresql://margrave@/{database}?host={self.folder}"
+        return f"postgresql://{self.owner}@/{database}?host={self.folder}"
 
     def create(self) -> str:
         """A new, empty database; its URL."""
@@ -104,7 +105,7 @@ class Postgres:
 
     def sql(self, statement: str, database: str = "postgres") -> str:
         """What a statement answers."""
-        return self._run("psql", "-h", str(self.folder), "-U", "margrave", "-Atqc", statement,
+        return self._run("psql", "-h", str(self.folder), "-U", self.owner, "-Atqc", statement,
                          database)  # fmt: skip
 
     def dump(self, url: str) -> str:

@@ -82,7 +82,12 @@ BLOCKS: Final[Mapping[str, tuple[str | NotExecuted, ...]]] = {
         "$ margrave node drain press-1",
     ),
     "own-forge": ("[git]", "$ margrave lint deployments/", "$ margrave controller accept"),
-    "postgresql": ("$ sudo -u postgres createuser", "[database]", "$ margrave controller migrate"),
+    "postgresql": (
+        "$ sudo -u postgres createuser",
+        "[database]",
+        "$ margrave controller migrate",
+        "$ margrave controller restore",
+    ),
     "rollback": (
         "$ margrave deployment show storefront",
         "$ margrave deployment release storefront",

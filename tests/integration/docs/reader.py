@@ -7,6 +7,7 @@ import re
 import shlex
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 from pathlib import Path
@@ -48,6 +49,7 @@ class Reader:
         self.executed: set[str] = set()
         self.ports = {"controller": _free_port(), "runner": _free_port()}
         self.url = f"http://127.0.0.1:{self.ports['controller']}"
+        self.tls: ssl.SSLContext | None = None  # how to reach the controller behind TLS
         self.password = ""
         self.token = ""
         self.words = {
@@ -115,6 +117,7 @@ class Reader:
             text=True,
             timeout=300,
             check=False,
+            start_new_session=True,  # without a terminal: programs ask on standard input
         )
         expected = next((code for verb, code in EXIT_CODES.items() if verb in words), 0)
         shown = f"$ {shlex.join(words)}\n{done.stdout}{done.stderr}"
@@ -177,11 +180,10 @@ class Reader:
 
     def is_ready(self, process: str) -> bool:
         """Return whether it answers at its port that it can do its work."""
+        tls = self.tls if process == "controller" else None
+        url = f"{'https' if tls else 'http'}://127.0.0.1:{self.ports[process]}/readyz"
         try:
-            return (
-                httpx.get(f"http://127.0.0.1:{self.ports[process]}/readyz", timeout=5).status_code
-                == 200
-            )
+            return httpx.get(url, timeout=5, verify=tls or False).status_code == 200
         except httpx.HTTPError:
             return False
 

@@ -13,6 +13,7 @@ from tests.support.oidc import SECRET, FakeProvider
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from tests.integration.docs.reader import Reader
 
@@ -50,9 +51,8 @@ def test_sign_in(controller_reader: Reader, provider: FakeProvider) -> None:
     [toml] = PAGE.texts("toml")
     reader.configure(reader.controller_file, toml)
 
-    _refuse_a_wrong_configuration(reader, secret)
-    reader.stop("controller")
-    reader.start("controller")
+    _refuse_a_wrong_configuration(reader, provider, secret)
+    reader.restart("controller")
 
     assert sign_in(reader).status_code == 303
     show, limit, disable = PAGE.lines()
@@ -70,19 +70,22 @@ def test_sign_in(controller_reader: Reader, provider: FakeProvider) -> None:
     assert unexecuted("sign-in", reader.executed) == []
 
 
-def _refuse_a_wrong_configuration(reader: Reader, secret: object) -> None:
+def _refuse_a_wrong_configuration(reader: Reader, provider: FakeProvider, secret: Path) -> None:
     """Each stops a start and names what to do; the controller that runs is not disturbed."""
     missing = reader.refused_start("controller")
     assert "oidc.client_secret_file" in missing and str(secret) in missing
-    reader.folder.joinpath("oidc-secret").write_text(f"{SECRET}\n")
-    plain = reader.refused_start("controller")
-    assert "oidc.issuer" in plain and "https" in plain and "http.insecure" in plain
-    reader.configure(reader.controller_file, "[http]\ninsecure = true\n")
+    secret.write_text(f"{SECRET}\n")
     whole = reader.controller_file.read_text()
-    reader.controller_file.write_text(whole.replace("external_url", "external_ur"))
-    assert "external_url" in reader.refused_start("controller")
-    reader.controller_file.write_text(whole.replace("client_id", "# client_id"))
-    assert "client_id" in reader.refused_start("controller")
+    for old, new, words in (
+        (provider.issuer, "http://login.example/realms/shops", "http.insecure = true"),
+        ("external_url", "external_ur", 'did you mean "external_url"?'),
+        (f'external_url = "{reader.url}"', "", "/http/external_url: is missing"),
+        ('client_id = "margrave"', "", "/oidc/client_id: is missing"),
+    ):
+        assert old in whole
+        reader.controller_file.write_text(whole.replace(old, new))
+        refused = reader.refused_start("controller")
+        assert words in refused and "margrave.toml" in refused, refused
     reader.controller_file.write_text(whole)
     assert reader.is_ready("controller")
 
@@ -99,7 +102,7 @@ def _refuse_wrong_accounts(reader: Reader, provider: FakeProvider) -> None:
     assert '"bob"' not in names
     assert "refused" in reader.type("margrave audit list")
     unknown = reader.type("margrave user change bob --disable", 3)
-    assert "margrave user list" in unknown, unknown
+    assert "there is no user" in unknown, unknown
     provider.ill = True
     away = sign_in(reader)
     assert away.status_code == 503 and "does not answer" in away.text

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from controller import settings
 from margrave.errors import MargraveError, SettingsError
+from runner import settings as runner_settings
+from tests.support.authority import Authority
 
 
 def loaded(folder: Path, text: str, **environ: str) -> settings.ControllerSettings:
@@ -34,6 +37,41 @@ def test_environment_stands_above_the_file(tmp_path: Path) -> None:
     )
     assert found.http.bind == "127.0.0.1:2"
     assert found.repository.name == "remote.git"
+
+
+@pytest.mark.parametrize("load", [settings.load, runner_settings.load])
+@pytest.mark.parametrize(
+    ("cert", "key", "client_ca", "pointer", "words"),
+    [
+        ("gone.pem", "one.key", "authority.pem", "/http/tls/cert", "gone.pem cannot be read"),
+        ("one.pem", "gone.key", "authority.pem", "/http/tls/key", "gone.key cannot be read"),
+        ("one.pem", "two.key", "authority.pem", "/http/tls/key", "is not the key of"),
+        ("one.pem", "one.key", "gone.pem", "/http/tls/client_ca", "gone.pem cannot be read"),
+    ],
+)
+def test_a_file_of_the_server_that_cannot_be_used_is_named(
+    tmp_path: Path,
+    load: Callable[..., object],
+    cert: str,
+    key: str,
+    client_ca: str,
+    pointer: str,
+    words: str,
+) -> None:
+    """Certificate, key and client authority, at the start of a controller and of a runner."""
+    authority = Authority(tmp_path)
+    authority.pair("one")
+    authority.pair("two")
+    path = tmp_path / "margrave.toml"
+    tls = f'[http.tls]\ncert = "{cert}"\nkey = "{key}"\nclient_ca = "{client_ca}"\n'
+    site = "" if load is settings.load else '[site]\nname = "harbor"\n'
+    text = f'{site}[git]\nremote = "{tmp_path}"\n{tls}'
+    path.write_text(text)
+    with pytest.raises(SettingsError) as caught:
+        load(path, {})
+    [finding] = caught.value.findings
+    assert (finding.pointer, finding.file) == (pointer, str(path))
+    assert words in finding.message
 
 
 @pytest.mark.parametrize(
