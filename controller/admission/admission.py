@@ -193,8 +193,8 @@ class Admission:
     def _past(self, read: Create | Act, who: Identity) -> Past:
         """What a rollback goes back to, read from Git before anything is locked."""
         if isinstance(read, Create):
-            return Past(self._repository, None)
-        past = Past(self._repository, read.to)
+            return Past(self._repository, self._store, None)
+        past = Past(self._repository, self._store, read.to)
         if read.kind is Action.ROLLBACK:
             with self._store.session() as session, suppress(DocumentError):
                 past.read(acting.selected(session, read, who))

@@ -10,6 +10,7 @@ from controller.store import totals
 from controller.store.models import Deployment, History, Operation
 from controller.store.shapes import stamp
 from controller.store.totals import Counted
+from margrave.lifecycle import State
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,6 +43,31 @@ def of_deployment(
         query = query.where(History.id < after if newest else History.id > after)
     rows = session.execute(query)
     return [((row.id,), shape(row, deployment_id, fence)) for row, fence in rows]
+
+
+def failed_revisions(session: Session, deployment_id: str, site: str) -> frozenset[str]:
+    """Return the revisions of a deployment that failed on a node and succeeded on none.
+
+    History that was pruned says nothing: only what is known to have failed is among them.
+    """
+    rows = session.execute(
+        select(History.revision, History.from_state, History.to_state)
+        .join(Deployment, Deployment.key == History.deployment)
+        .where(
+            Deployment.id == deployment_id,
+            Deployment.site == site,
+            History.revision.is_not(None),
+            History.to_state.in_((State.FAILED, State.INSTALLED)),
+        )
+        .distinct()
+    ).all()
+    failed = {revision for revision, _, to in rows if to is State.FAILED}
+    # After ROLLINGBACK the node runs the release before the one that the row names.
+    begun = (State.INSTALLING, State.UPDATING)
+    succeeded = {
+        revision for revision, origin, to in rows if to is State.INSTALLED and origin in begun
+    }
+    return frozenset(failed - succeeded)
 
 
 def of_operation(session: Session, operation: str) -> list[dict[str, Any]]:
