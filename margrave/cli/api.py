@@ -132,6 +132,8 @@ class Api:
         elif tls_files.is_asked_for(error):
             login = f"margrave login {self.url} --cert FILE --key FILE"
             cure = f"it wants a certificate that it knows: {login}"
+        elif isinstance(error, httpx.RemoteProtocolError) and self.url.startswith("http:"):
+            cure = "where it serves TLS, its address begins with https://"
         return Unreachable(f"{self._where} does not answer: {what}", cure)
 
     def page(self, path: str, limit: int | None = None, **params: Any) -> dict[str, Any]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+import socket
 import sys
+import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -147,3 +150,25 @@ def test_names_for_pipes(run: Run, controller: FakeController) -> None:
 def test_version_is_an_option_too(run: Run) -> None:
     """Where people look first."""
     assert run("--version").out == run("version").out == f"margrave {__version__}\n"
+
+
+def test_plain_http_to_a_port_with_tls_names_https(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server of TLS ends a connection that does not begin as TLS does."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def end_each() -> None:
+            with suppress(OSError):
+                while True:
+                    connection, _ = server.accept()
+                    connection.recv(65536)
+                    connection.close()
+
+        threading.Thread(target=end_each, daemon=True).start()
+        monkeypatch.setattr(sys, "stdin", io.StringIO("word\n"))
+        url = f"http://127.0.0.1:{server.getsockname()[1]}"
+        ran = run("login", url, "--user", "ann")
+
+    assert ran.code == 6
+    assert "its address begins with https://" in ran.err

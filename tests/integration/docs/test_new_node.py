@@ -34,7 +34,11 @@ echo 'pi ALL=(ALL) ALL' > /etc/sudoers.d/pi
 echo 'PasswordAuthentication yes' > /etc/ssh/sshd_config.d/00-test.conf
 systemctl restart ssh
 """
-NO_PI = "rm -f /etc/sudoers.d/pi /etc/ssh/sshd_config.d/00-test.conf; userdel -rf pi; systemctl restart ssh"
+NO_PI = """
+rm -f /etc/sudoers.d/pi /etc/ssh/sshd_config.d/00-test.conf
+userdel -rf pi
+systemctl restart ssh
+"""
 
 
 @pytest.fixture(scope="module")

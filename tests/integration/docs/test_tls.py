@@ -108,7 +108,7 @@ def _serve_with_certificates(reader: Reader, folder: Path) -> None:
     untrusted = reader.type(line.partition(" ")[2], 6)
     assert "SSL_CERT_FILE" in untrusted, untrusted
     reader.words["http://margrave.example:8800"] = reader.url
-    assert "https" in reader.type(f"{wrong_login} --user admin", 6)
+    assert "https://" in reader.type(f"{wrong_login} --user admin", 6)
     reader.type(line)
 
 
