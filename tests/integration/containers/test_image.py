@@ -1,4 +1,4 @@
-"""The page `docs/howto/containers.md`, typed on a machine with Docker: image to application."""
+"""`docs/howto/containers.md`, typed on a machine with Docker: image to application."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ import pytest
 
 from lab import mirror
 from lab.layout import cache_folder
+from tests.integration.docs.accounts import unexecuted
+from tests.integration.docs.pages import Page
 from tests.support.shop import clean
 from tests.support.waiting import eventually
 
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.lab, pytest.mark.full]
 
 ROOT = Path(__file__).parents[3]
-PAGE = ROOT / "docs/howto/containers.md"
+PAGE = Page("containers")
 BASE = "docker.io/library/debian:trixie-slim"
 NODE = "depot-1"
 HERE = "/srv/margrave"  # the checkout on the machine with Docker
@@ -43,6 +45,7 @@ class Machine:
     def __init__(self, lab: Lab, name: str) -> None:
         self.lab, self.name = lab, name
         self.words: dict[str, str] = {}
+        self.executed: set[str] = set()
 
     def run(self, command: str, *, data: bytes = b"", limit: float = 120) -> str:
         """What it prints; a command that fails is told whole."""
@@ -58,16 +61,26 @@ class Machine:
 
     def types(self, line: str) -> None:
         """One line of the page, with the names and secrets that there are here."""
+        self.executed.add(line)
+        said = self.run(self.ready(line), limit=900 if "build" in line else 300)
+        for sign in ("mgt_", "mgs_"):
+            if found := re.search(rf"{sign}[\w-]+", said):
+                self.words.setdefault(f"{sign}…", found[0])
+
+    def refuses(self, line: str, token: str | None = None) -> str:
+        """Return what a line prints that has to fail."""
+        command = f"{self.ready(line, token)} 2>&1"
+        return self.run(f"if ({command}); then echo DONE; exit 1; fi", limit=300)
+
+    def ready(self, line: str, token: str | None = None) -> str:
+        """Return a line of the page as it is typed here."""
         for there, here in self.words.items():
             line = line.replace(there, here)
         # There is no terminal here, and nobody who would type on.
         line = re.sub(r"docker compose (run --rm|exec(?! -T))", r"docker compose \1 -T", line)
         line = line if "<" in line or "|" in line else f"{line} </dev/null"
-        known = f"export MARGRAVE_TOKEN={self.words.get('mgt_…', '')} DOCKER_BUILDKIT=0"
-        said = self.run(f"{known}; {line}", limit=900 if "build" in line else 300)
-        for sign in ("mgt_", "mgs_"):
-            if found := re.search(rf"{sign}[\w-]+", said):
-                self.words.setdefault(f"{sign}…", found[0])
+        known = self.words.get("mgt_…", "") if token is None else token
+        return f"export MARGRAVE_TOKEN={known} DOCKER_BUILDKIT=0; {line}"
 
 
 def _base() -> bytes:
@@ -158,12 +171,7 @@ def machine(lab: Lab, docker_node: str, tmp_path: Path) -> Iterator[Machine]:
 
 def test_the_page_leads_to_an_application_on_a_node(machine: Machine, lab: Lab) -> None:
     """Line by line: image, first start, site, runner, node, application; and both are confined."""
-    page = PAGE.read_text().partition("## Docker Compose")[2].partition("## systemd")[0]
-    lines = [
-        line.removeprefix("$ ")
-        for block in re.findall(r"^```console\n(.*?)^```", page, re.M | re.S)
-        for line in block.splitlines()
-    ]
+    lines = [line for block in PAGE.blocks for line in block.lines if "docker" in block.text]
     with _way_out(lab) as proxy:
         build = f"docker build --build-arg http_proxy={proxy} --build-arg PIP_NO_INDEX=1"
         machine.words = {
@@ -173,13 +181,34 @@ def test_the_page_leads_to_an_application_on_a_node(machine: Machine, lab: Lab) 
             "~/.ssh/id_ed25519": "/root/node-key",
         }
         for line in lines:
+            if "mgs_…" in line:  # the site is there, and its token is not in place yet
+                _wrong_turns_before_the_token(machine)
             machine.types(line)
+    _wrong_turns_of_a_node(machine)
+    assert unexecuted("containers", machine.executed) == []
 
     answer = httpx.get(f"http://{lab.node(NODE).address}:8000/", timeout=10).json()
     assert answer == {"version": "1.0.0", "greeting": "hello"}
     for service, port in (("controller", 8800), ("runner", 8801)):
         _is_confined(machine, service, port)
     _holds_no_secret(machine)
+
+
+def _wrong_turns_before_the_token(machine: Machine) -> None:
+    """A token that is wrong or forgotten; a runner without the file that holds its own."""
+    add = PAGE.line(" site add ")
+    assert "margrave login" in machine.refuses(add, token="")
+    assert "token" in machine.refuses(add, token="mgt_wrong")
+    assert "site-token" in machine.refuses(PAGE.line("--profile site"))
+
+
+def _wrong_turns_of_a_node(machine: Machine) -> None:
+    """A pipe answers no question, and a name that is taken stays at its address."""
+    add = PAGE.line(" node add ")
+    assert "--yes" in machine.refuses(add.replace("--yes ", "").replace("press-1", "press-2"))
+    assert "press-1" in machine.refuses(add.replace("press-1", "press-2"))
+    missing = PAGE.line(" source add ").replace("examples /apps", "others /gone")
+    assert "local_roots" in machine.refuses(missing)
 
 
 def _is_confined(machine: Machine, service: str, port: int) -> None:

@@ -76,3 +76,15 @@ def blocks(page: str) -> tuple[Block, ...]:
 def names() -> tuple[str, ...]:
     """Return the names of all how-to pages."""
     return tuple(sorted(path.stem for path in (DOCS / "howto").glob("*.md")))
+
+
+def tree_paths(text: str) -> tuple[str, ...]:
+    """Return the paths that a drawn tree shows; folders end with a slash."""
+    paths: list[str] = []
+    above: list[str] = []
+    for line in text.splitlines():
+        name = line.split("#")[0].lstrip("│├└─ ").rstrip()
+        depth = (len(line) - len(line.lstrip("│├└─ "))) // 4
+        above = [*above[:depth], name]
+        paths.append("".join(above))
+    return tuple(paths)

@@ -35,6 +35,11 @@ def start() -> str:
     return (DOCS / "start.md").read_text().partition(START)[2]
 
 
+def start_of_site() -> str:
+    """Return that part up to a site whose runner serves and that has no node yet."""
+    return start().partition("$ margrave node add")[0] + "```\n"
+
+
 class Reader:
     """A person with an empty folder, who types what the pages say.
 

@@ -11,7 +11,7 @@ import pytest
 from tests.integration.docs import box
 from tests.integration.docs.accounts import unexecuted
 from tests.integration.docs.pages import Page
-from tests.integration.docs.reader import Reader, start
+from tests.integration.docs.reader import Reader, start, start_of_site
 from tests.support.shop import clean
 from tests.support.waiting import eventually
 
@@ -53,7 +53,7 @@ def site(reader: Reader, lab: Lab) -> Iterator[Reader]:
         "192.0.2.18": f"{subnet}.218",
         "192.0.2.99": f"{subnet}.219",  # nobody is there
     }
-    reader.follow(start().partition("$ margrave node add")[0] + "```\n")
+    reader.follow(start_of_site())
     yield reader
     lab.ssh(box.NODE, f"ip address del {subnet}.218/24 dev $(ls /sys/class/net | grep -v lo)")
     lab.ssh(TILL, NO_PI, check=False)

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from lab import Lab
-from lab.errors import NotPossibleHere
-from lab.forge import Forge, build
+from lab.forge import Forge
 from margrave import yaml_text
 from margrave.documents.deployment import read_deployment
+from tests.support import gitea
 from tests.support.clients import Client
 from tests.support.registry import FakeRegistry
 from tests.support.repository import STOREFRONT, Repository, storefront_component
@@ -32,14 +32,8 @@ NODE = "depot-1"
 @pytest.fixture(scope="module")
 def forge(needs_lab: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forge]:
     """Gitea with a person and nothing else."""
-    try:
-        build()
-    except NotPossibleHere as error:
-        pytest.skip(str(error))
-    made = Forge(tmp_path_factory.mktemp("forge"))
-    made.start()
-    yield made
-    made.stop()
+    with gitea.served(tmp_path_factory.mktemp("forge")) as made:
+        yield made
 
 
 def access(forge: Forge, way: str, repository: str) -> dict[str, str]:
