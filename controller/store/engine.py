@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import create_engine, event
 from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import QueuePool
 
@@ -34,6 +35,7 @@ _BUSY_MILLISECONDS = 15_000
 # Writers of this process wait for each other, and the first of them as long as stands above.
 _TURN_SECONDS = 30.0
 
+_KNOWN: Final = "write sqlite:///FILE or postgresql://USER@HOST/DATABASE"
 POSTGRESQL: Final = "postgresql+psycopg"
 # Several controllers share a server that lets in a hundred by default.
 _POOL: Final = {"pool_size": 5, "max_overflow": 15, "pool_pre_ping": True, "pool_recycle": 1800}
@@ -55,7 +57,7 @@ class Store:
     """
 
     def __init__(self, url: str) -> None:
-        parsed = make_url(url)
+        parsed = self._url = _parsed(url)
         self.url = url
         self._engine = _sqlite(parsed) if _is_sqlite(parsed) else _postgresql(parsed)
         self._reading = self._engine
@@ -140,7 +142,7 @@ class Store:
 
     def migrate(self) -> None:
         """Bring the schema to this version; nothing happens when it is there already."""
-        with self._sharing.alone("migrate"):
+        with outages.explained(self._url), self._sharing.alone("migrate"):
             if not self.shared:
                 space.prepare(self._engine)
             schema.upgrade(self._engine)
@@ -161,7 +163,8 @@ class Store:
 
     def schema_problem(self) -> str:
         """Why this version cannot serve on the database, or an empty text."""
-        return schema.problem(self._engine)
+        with outages.explained(self._url):
+            return schema.problem(self._engine)
 
     def copy_to(self, target: Path) -> None:
         """A copy of the whole database, of one moment, as a SQLite file; others go on writing."""
@@ -187,7 +190,8 @@ class Store:
 
     def others(self) -> int:
         """How many connections other controllers have to the database."""
-        return self._sharing.others(_name())
+        with outages.explained(self._url):
+            return self._sharing.others(_name())
 
     def close(self) -> None:
         """Give all connections back."""
@@ -210,6 +214,14 @@ def _name() -> str:
     return f"margrave {socket.gethostname()} {os.getpid()}"[:63]
 
 
+def _parsed(url: str) -> URL:
+    try:
+        return make_url(url)
+    except (ArgumentError, ValueError) as error:  # the second for a port that is no number
+        # The text is not repeated: a password may be in it.
+        raise Refused("database.url: is no URL of a database", _KNOWN) from error
+
+
 def _is_sqlite(url: URL) -> bool:
     return url.get_backend_name() == "sqlite"
 
@@ -217,7 +229,7 @@ def _is_sqlite(url: URL) -> bool:
 def _postgresql(url: URL) -> Engine:
     if url.get_backend_name() not in ("postgresql", "postgres"):
         words = f"database.url: {url.get_backend_name()} is not a database that is known here"
-        raise Refused(words, "write sqlite:///FILE or postgresql://USER@HOST/DATABASE")
+        raise Refused(words, _KNOWN)
     url = url.set(drivername=POSTGRESQL)
     arguments = {"options": _SERVER, "connect_timeout": 10, "application_name": _name()}
     return create_engine(url, connect_args=arguments, **_POOL, **_PRIVATE)

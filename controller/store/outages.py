@@ -13,6 +13,8 @@ from margrave.errors import Refused, Unreachable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from sqlalchemy.engine import URL
+
 LOG = logging.getLogger(__name__)
 
 _LOCK_TIMEOUT: Final = "55P03"  # PostgreSQL's code for a lock that was not given in time
@@ -42,6 +44,23 @@ def told() -> Iterator[None]:
             raise
         LOG.warning("the database: %s", words.strip())
         raise _unreachable(error, words) from error
+
+
+@contextmanager
+def explained(url: URL) -> Iterator[None]:
+    """Raise outages inside as Unreachable with the database's own words.
+
+    For commands on the controller's machine, whose user looks after the database.
+    """
+    try:
+        yield
+    except (OperationalError, InterfaceError) as error:
+        words = " ".join(str(error.orig).split())
+        if any(defect in words for defect in _DEFECTS):
+            raise
+        place = f"the database {url.render_as_string(hide_password=True)}"
+        cure = "see that it runs, and that database.url names it, its user and password"
+        raise Unreachable(f"{place}: {words}", cure) from error
 
 
 def _unreachable(error: OperationalError | InterfaceError, words: str) -> Unreachable:

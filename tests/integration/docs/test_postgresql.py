@@ -117,7 +117,7 @@ def _refuse_what_comes_too_early(reader: Reader, server: Postgres, migrate: str)
     reader.controller_file.write_text(whole.replace("margrave@/margrave?", "margrave@/margrve?"))
     missing = reader.type(migrate, 6)
     assert '"margrve" does not exist' in missing, missing
-    reader.controller_file.write_text(whole.replace("postgresql+psycopg", "postgres+psycopg"))
+    reader.controller_file.write_text(whole.replace("postgresql+psycopg", "mysql+psycopg"))
     assert "database.url" in reader.type(migrate, 5)
     reader.controller_file.write_text(whole)
     assert "margrave controller migrate" in reader.refused_start("controller")
