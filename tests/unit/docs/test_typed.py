@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+from tests.integration.docs.accounts import TESTS
 from tests.unit.docs.test_commands import typed
 
 ROOT: Final = Path(__file__).parents[3]
@@ -15,42 +16,14 @@ READER: Final = ROOT / "tests/integration/docs/reader.py"  # what those that typ
 
 # Typed as it stands, line by line: a page, or a section of one.
 TYPED: Final = {
-    "docs/howto/backup.md": "tests/integration/docs/test_howto.py",
-    "docs/howto/containers.md": "tests/integration/containers/test_image.py",
-    "docs/howto/rollback.md": "tests/integration/docs/test_howto.py",
-    "docs/howto/secrets.md": "tests/integration/docs/test_howto.py",
-    "docs/howto/upgrade.md": "tests/integration/docs/test_howto.py",
-    "docs/howto/windows.md": "tests/integration/docs/test_howto.py",
-    "docs/session.md": "tests/integration/docs/test_howto.py",
+    **{f"docs/howto/{page}.md": test for page, test in TESTS.items()},
+    "docs/session.md": "tests/integration/docs/test_session.py",
     "docs/start.md#Your own boxes": "tests/integration/docs/test_start.py",
 }
 # Not as it stands: why, and the test that does the same with names of its own.
 NOT_TYPED: Final = {
     "README.md": ("the demo is one per machine", "tests/integration/demo/test_demo.py"),
     "docs/cli.md": ("two forms of a command", "tests/functional/cli/test_node.py"),
-    "docs/howto/air-gapped.md": (
-        "needs a site without its controller",
-        "tests/integration/runner/test_reconcile_commands.py",
-    ),
-    "docs/howto/application.md": (
-        "needs the reader's own image",
-        "tests/unit/docs/test_examples.py",
-    ),
-    "docs/howto/chart.md": (
-        "needs a node with Kubernetes",
-        "tests/integration/charts/test_whole_way.py",
-    ),
-    "docs/howto/new-node.md": (
-        "needs two boxes and their people",
-        "tests/integration/runner/test_onboard.py",
-    ),
-    "docs/howto/own-forge.md": ("needs a forge", "tests/integration/forge/test_forge.py"),
-    "docs/howto/postgresql.md": (
-        "makes a user of the system's server",
-        "tests/functional/postgres/test_two_controllers.py",
-    ),
-    "docs/howto/sign-in.md": ("needs a provider", "tests/functional/controller/test_oidc.py"),
-    "docs/howto/tls.md": ("needs a certificate", "tests/integration/runner/test_reconcile_tls.py"),
     "docs/lab.md": ("takes nodes of this machine", "tests/integration/lab/test_lab.py"),
     "docs/modules.md": (
         "needs the reader's own inventory",
