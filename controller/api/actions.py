@@ -39,14 +39,14 @@ def planned(call: Call, body: dict[str, Any]) -> dict[str, Any]:
 
 def created(call: Call, body: dict[str, Any]) -> dict[str, Any]:
     """POST /deployments."""
-    answer = call.parts.admission.create(body, call.who, _asked(call, "create"))
+    answer = call.parts.admission.create(body, call.who, _asked(call, "create", body))
     call.parts.publisher.wake()
     return answer
 
 
 def acted(call: Call, body: dict[str, Any]) -> dict[str, Any]:
     """POST /deployments/actions: the same to many."""
-    answer = call.parts.admission.act(body, call.who, _asked(call, str(body.get("action"))))
+    answer = call.parts.admission.act(body, call.who, _asked(call, str(body.get("action")), body))
     call.parts.publisher.wake()
     return answer
 
@@ -136,18 +136,20 @@ def _one(
     def look(session: Session) -> Mapping[str, str | None] | None:
         return reading.matched(call, session, deployment)
 
-    answer = call.parts.admission.act(whole, call.who, _asked(call, action, look))
+    answer = call.parts.admission.act(whole, call.who, _asked(call, action, body, look))
     call.parts.publisher.wake()
     return answer
 
 
-def _asked(call: Call, action: str, look: Look | None = None) -> Asked:
+def _asked(call: Call, action: str, body: Mapping[str, Any], look: Look | None = None) -> Asked:
     """How it is asked; the audit is written in the transaction that lets it in."""
 
     def note(session: Session, request_id: str, concerned: Sequence[tuple[str, str]]) -> None:
         target = targets.of_deployments(session, concerned)
         ids = [deployment for deployment, _ in concerned]
         detail = {"request": request_id, "deployments": ids}
+        # Why windows were passed has to be found later; what was asked for is checked by now.
+        detail |= {name: body[name] for name in ("priority", "reason") if body.get(name)}
         call.write_down(session, f"deployment.{action}", target, detail)
 
     return Asked(_key(), call.trace, look=look, note=note)

@@ -111,6 +111,17 @@ def test_an_update_and_a_rollback(shop, operator: Api, viewer: Api, parts: Parts
     assert viewer.get(f"/deployments/{uuid}").json["revision"] == old["revision"]
 
 
+def test_the_audit_has_the_reason_of_what_is_urgent(shop, operator: Api, admin: Api, parts: Parts):
+    """Why windows were passed stands beside who passed them."""
+    uuid = deploy(operator, parts)
+    change = {"version": "1.1.0", "priority": "urgent", "reason": "line stands still"}
+    assert operator.patch(f"/deployments/{uuid}", json=change).status_code == 202
+    newest = admin.get("/audit").json["items"][0]
+    assert newest["action"] == "deployment.update"
+    detail = newest["detail"]
+    assert (detail["priority"], detail["reason"]) == ("urgent", "line stands still")
+
+
 def test_if_match_guards_a_change(shop, operator: Api, viewer: Api, parts: Parts):
     """Who read an older document is told so with 412; the present one's tag lets it pass."""
     uuid = deploy(operator, parts)

@@ -31,7 +31,7 @@ class Clone:
 
     def extend_deployment(self, name: str, text: str) -> None:
         """Merge a text of a page into the document of a deployment."""
-        self._git("pull", "--quiet", "--rebase")
+        self.pull()
         self._reader.executed.add(text)
         for path in sorted((self.folder / "deployments").rglob("*.yaml")):
             document = yaml_text.parse(path.read_bytes()).value
@@ -41,11 +41,15 @@ class Clone:
                 return
         raise AssertionError(f"no document of {name}")
 
+    def pull(self) -> None:
+        """Take what others have pushed."""
+        self._git("pull", "--quiet", "--rebase")
+
     def push(self, message: str) -> None:
         """Commit everything, on top of what others pushed meanwhile, and push it."""
         self._git("add", "--all")
         self._git("commit", "--quiet", "-m", message)
-        self._git("pull", "--quiet", "--rebase")
+        self.pull()
         self._git("push", "--quiet")
 
     def refused_push(self, message: str) -> str:

@@ -50,7 +50,7 @@ def test_postgresql(controller_reader: Reader, server: Postgres, tmp_path: Path)
     first.type(migrate)
     made = json.loads(first.type(add_admin, more="-o json"))
     first.type(serve)
-    first.password = made["password"]
+    original, first.password = first.password, made["password"]
     login = "margrave login http://127.0.0.1:8800 --user admin"
     first.type(login)
     first.type("margrave site add depot")
@@ -78,6 +78,8 @@ def test_postgresql(controller_reader: Reader, server: Postgres, tmp_path: Path)
 
     first.type(restore, more="--yes")
     first.type(serve)
+    first.password = original  # users and tokens are those of the backup
+    first.type(login)
     sites = first.type("margrave site list")
     assert "harbor" in sites and "quay" not in sites
     assert unexecuted("postgresql", first.executed) == []

@@ -158,7 +158,7 @@ def _ask_for_certificates(reader: Reader, folder: Path) -> None:
     half_pair = reader.type(f"SSL_CERT_FILE=/etc/margrave/ca.pem {half}", 1)
     assert "certificate and its key belong together" in half_pair
     missing = login.replace("ann.pem", "bob.pem")
-    assert "bob.pem" in reader.type(f"SSL_CERT_FILE=/etc/margrave/ca.pem {missing}", 5)
+    assert "bob.pem" in reader.type(f"SSL_CERT_FILE=/etc/margrave/ca.pem {missing}", 1)
     _typed(reader, login)
     eventually(lambda: "fresh" in _typed(reader, "margrave site list"), 60, "the site reports")
 
