@@ -81,7 +81,12 @@ BLOCKS: Final[Mapping[str, tuple[str | NotExecuted, ...]]] = {
         '{"action": "drain"',
         "$ margrave node drain press-1",
     ),
-    "own-forge": ("[git]", "$ margrave lint deployments/", "$ margrave controller accept"),
+    "own-forge": (
+        "$ git -C /srv/margrave",
+        "[git]",
+        "$ margrave lint deployments/",
+        "$ margrave controller accept",
+    ),
     "postgresql": (
         "$ sudo -u postgres createuser",
         "[database]",
