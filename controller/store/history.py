@@ -61,7 +61,7 @@ def failed_revisions(session: Session, deployment_id: str, site: str) -> frozens
         )
         .distinct()
     ).all()
-    failed = {revision for revision, _, to in rows if to is State.FAILED}
+    failed = {revision for revision, _, to in rows if to is State.FAILED and revision}
     # After ROLLINGBACK the node runs the release before the one that the row names.
     begun = (State.INSTALLING, State.UPDATING)
     succeeded = {

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from tests.integration.docs.reader import Reader
 
+pytestmark = pytest.mark.full
+
 PAGE = Page("tls")
 OWN, PROXY, CA, CLIENT = PAGE.texts("toml")
 LOGIN, LOGIN_WITH_CERTIFICATE = PAGE.lines()
