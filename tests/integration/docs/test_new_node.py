@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.lab, pytest.mark.full]
 
 PAGE = Page("new-node")
-ADD, ADD_SECOND = PAGE.block("$ margrave node add --site harbor").lines
+ADD, ADD_SECOND = PAGE.block("$ margrave node add --site harbor --identity").lines
 TILL = "harbor-2"
 PASSWORD = "it's 1"
 # A user of the second box, whose sudo asks for the password, and how sshd lets it in with one.
