@@ -151,6 +151,8 @@ def rebuild(out: Output, yes: bool, config: str | None) -> None:
         lines.append(f"These sites need a new token: {', '.join(done['without_token'])}")
     if done["without_admin"]:
         lines.append("Nobody can sign in: make an admin with margrave controller add-admin")
+    if done["without_sources"]:
+        lines.append("No application source is known: add each with margrave source add")
     out.done("\n".join(lines), done)
 
 

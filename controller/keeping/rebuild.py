@@ -32,7 +32,7 @@ def rebuild(settings: ControllerSettings, tell: Callable[[str], None] = silent) 
 
     People, tokens and sources are carried over when the old database can be read; otherwise
     `without_token` names the sites that need a new one, `without_admin` tells that nobody can
-    sign in to make it.
+    sign in to make it, `without_sources` that nothing can be deployed or updated.
     """
     must_be_stopped(settings)
     settings.state.dir.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -61,6 +61,7 @@ def rebuild(settings: ControllerSettings, tell: Callable[[str], None] = silent) 
         "carried": {name: len(rows) for name, rows in carried.items()},
         "without_token": without,
         "without_admin": no_admin,
+        "without_sources": not carried.get("app_sources"),
         "findings": findings,
     }
 

@@ -119,6 +119,15 @@ def test_rebuild_names_no_command_where_an_admin_is_left(works: Works) -> None:
     assert rebuild(works.settings)["without_admin"] is False
 
 
+def test_rebuild_names_what_is_lost_with_the_old_database(works: Works, config: Path) -> None:
+    """Without it no application source is known: the command that adds one is named."""
+    _lose_database(works)
+    done = _run("rebuild", "--yes", "--config", config)
+    assert done.exit_code == 0, done.output
+    assert "add each with margrave source add" in done.output
+    assert "margrave controller add-admin" in done.output
+
+
 def test_a_backup_does_not_overwrite_a_file(works: Works, tmp_path: Path, config: Path) -> None:
     """The target stays as it was without --force."""
     target = tmp_path / "kept.tar.gz"
