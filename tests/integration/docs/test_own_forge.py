@@ -31,10 +31,11 @@ NAME = "deployments"
 
 
 @pytest.fixture
-def forge(needs_lab: None, tmp_path: Path) -> Iterator[Forge]:
-    """Serve a forge with an empty repository."""
+def forge(needs_lab: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Forge]:
+    """Serve a forge with an empty repository; Git of this machine believes its certificate."""
     with gitea.served(tmp_path / "forge") as forge:
         forge.make_repository(NAME)
+        monkeypatch.setenv("GIT_SSL_CAINFO", str(forge.ca_file))
         yield forge
 
 
@@ -71,13 +72,12 @@ def test_own_forge(controller_reader: Reader, forge: Forge) -> None:
 
 
 def _know_the_forge(reader: Reader, forge: Forge) -> None:
-    """Give the reader's Git a login at the forge; its certificate is the lab's own."""
+    """Name the forge's certificate, and give the reader's Git a login there."""
     for process in ("controller", "runner"):
         reader.settings[process]["MARGRAVE_GIT__CA_FILE"] = str(forge.ca_file)
     login = _with_login(forge).rpartition("/")[0].rpartition("/")[0]
     (reader.home / ".git-credentials").write_text(f"{login}\n")
-    settings = f"[credential]\n\thelper = store\n[http]\n\tsslCAInfo = {forge.ca_file}\n"
-    (reader.home / ".gitconfig").write_text(settings)
+    (reader.home / ".gitconfig").write_text("[credential]\n\thelper = store\n")
 
 
 def _refused_by_the_forge(reader: Reader) -> bool:
@@ -87,9 +87,7 @@ def _refused_by_the_forge(reader: Reader) -> bool:
 def _clone(forge: Forge, folder: Path) -> Path:
     """Return a person's clone, in the folder that the page calls `deployments/`."""
     clone = folder / "deployments"
-    known = f"http.sslCAInfo={forge.ca_file}"
-    _git(folder, "-c", known, "clone", "-q", _with_login(forge), str(clone))
-    _git(clone, "config", "http.sslCAInfo", str(forge.ca_file))
+    _git(folder, "clone", "-q", _with_login(forge), str(clone))
     _git(clone, "config", "user.name", "ann")
     _git(clone, "config", "user.email", "ann@example.com")
     return clone
