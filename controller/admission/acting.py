@@ -131,7 +131,8 @@ def _are_in_git(chosen: Sequence[Standing], action: Action) -> None:
     for one in chosen:
         if one.awaited:
             words = f"{one.name} at {one.site} is still being published"
-            raise Conflict(words, "try again when its request is published")
+            cure = f"margrave deployment explain {one.name} shows what it waits for; then try again"
+            raise Conflict(words, cure)
         if not one.in_git and action is not Action.DELETE:
             gone = "deleted" if one.state is State.DELETED else "being deleted"
             raise Conflict(f"{one.name} at {one.site} is {gone}", "create it again")
