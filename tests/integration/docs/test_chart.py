@@ -55,6 +55,9 @@ services:
 """,
 }
 
+# A site may allow the one, and a chart may ignore the other: they are warnings.
+WARNINGS = ("ClusterRole", "measuring.intervall")
+
 
 @pytest.fixture(scope="module")
 def package(reader: Reader, lab: Lab, kubernetes_node: str) -> Iterator[Path]:
@@ -100,7 +103,7 @@ def test_lint_finds_a_mistake(
     path.write_text(whole.replace(old, new, 1))
     line = LINT.replace("examples/apps/showcase", str(reader.folder / "apps"))
     try:
-        found = reader.type(line, 0 if "intervall" in new else 1)
+        found = reader.type(line, 0 if words in WARNINGS else 1)
         assert "thermo/1.0.0/" in found and words in found, found
     finally:
         path.write_text(whole)
@@ -114,7 +117,7 @@ def test_a_chart(reader: Reader, package: Path, lab: Lab, kubernetes_node: str) 
     reader.type(LINT)
     assert "compose" in reader.type(PLAN)
     reader.type(DEPLOY)
-    wrong = reader.type(DEPLOY_CHART.replace("thermo-helm", "thermo-hlm"), 5)
+    wrong = reader.type(DEPLOY_CHART.replace("thermo-helm", "thermo-hlm"), 3)
     assert "thermo-helm" in wrong, wrong
     taken = reader.type(DEPLOY_CHART.replace(" --name thermo-kube", ""), 5)
     assert "--name" in taken or "name" in taken, taken

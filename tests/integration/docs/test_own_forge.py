@@ -81,7 +81,9 @@ def _know_the_forge(reader: Reader, forge: Forge) -> None:
 
 
 def _refused_by_the_forge(reader: Reader) -> bool:
-    return "refuse" in reader.type("margrave repository show")
+    shown = reader.type("margrave repository show")
+    assert "refuse" in shown, shown + reader.log("controller")[-3000:]
+    return True
 
 
 def _clone(forge: Forge, folder: Path) -> Path:
