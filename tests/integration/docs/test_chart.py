@@ -72,10 +72,15 @@ def package(reader: Reader, lab: Lab, kubernetes_node: str) -> Iterator[Path]:
         "examples/apps/showcase": str(ROOT / "examples/apps/showcase"),
     }
     reader.follow(start_of_site())
-    for node in (box.NODE, "harbor-1", kubernetes_node):
+    nodes = (box.NODE, "harbor-1", kubernetes_node)
+    for node in nodes:
+        # What a runner of an earlier test may have left there.
+        lab.ssh(node, "rm -f /etc/sudoers.d/margrave-* /var/lib/margrave/fence.json", check=True)
         add = "margrave node add --site harbor --yes --identity ~/.ssh/id_ed25519"
         reader.type(add, more=f"{node} {lab.node(node).address}")
     yield package
+    for node in nodes:
+        reader.type(f"margrave node remove --site harbor --forget --yes {node}")
     charted_site.clean(lab, kubernetes_node)
 
 
