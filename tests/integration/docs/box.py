@@ -1,4 +1,4 @@
-"""The lab node that stands for a page's box, and what it answers."""
+"""The lab node that stands for the box of a page, and the answers of its storefront."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NODE: Final = "depot-1"
 
 
 def words(lab: Lab) -> dict[str, str]:
-    """Return what stands here for the names that pages use."""
+    """Return the replacements for the names that pages use."""
     return {
         "https://git.example/apps.git": str(ROOT / "examples/apps"),
         "~/.ssh/id_ed25519": str(lab.key),

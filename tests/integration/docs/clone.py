@@ -42,11 +42,11 @@ class Clone:
         raise AssertionError(f"no document of {name}")
 
     def pull(self) -> None:
-        """Take what others have pushed."""
+        """Rebase onto the commits that others have pushed."""
         self._git("pull", "--quiet", "--rebase")
 
     def push(self, message: str) -> None:
-        """Commit everything, on top of what others pushed meanwhile, and push it."""
+        """Commit everything, rebase it onto newer commits of others, and push it."""
         self._git("add", "--all")
         self._git("commit", "--quiet", "-m", message)
         self.pull()

@@ -1,4 +1,4 @@
-"""How-to pages as lists of blocks, and the commands in them."""
+"""How-to pages: their blocks and the commands in them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Block:
 
     @property
     def opening(self) -> str:
-        """Return its first line that says something."""
+        """Return its first line that is no separator."""
         return next(line for line in self.text.splitlines() if line != "---")
 
     @property

@@ -41,7 +41,7 @@ def start_of_site() -> str:
 
 
 class Reader:
-    """A person with an empty folder, who types what the pages say.
+    """A person with an empty folder, who types the commands of the pages.
 
     Names and addresses of a page are replaced by those of this machine (`words`). `executed` has
     each command and each text as the page has it.
@@ -88,7 +88,7 @@ class Reader:
         return text
 
     def follow(self, page: str) -> None:
-        """Do everything that a part of a page says: commands, and the runner's file."""
+        """Follow a part of a page: type its commands, write the runner's file."""
         for kind, block in re.findall(r"^```(console|toml)\n(.*?)^```", page, re.M | re.S):
             if kind == "toml":
                 self.write(self.runner_file, block)
@@ -222,7 +222,7 @@ class Reader:
         return self.folder / "srv" if process == "controller" else self.folder
 
     def _environment(self, process: str) -> dict[str, str]:
-        """Return a user's own environment, and what this machine requires of the process."""
+        """Return a user's own environment with the settings of the process here."""
         own = {"HOME": str(self.home), "XDG_CONFIG_HOME": str(self.home / ".config")}
         settings = self.settings.get(process, {})
         return {**os.environ, **own, "PATH": self._path, **settings}

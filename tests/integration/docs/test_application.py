@@ -109,7 +109,7 @@ def test_lint_finds_a_mistake(
 def test_a_wrong_name_or_value_is_refused(
     reader: Reader, package: Path, line: str, code: int, words: str
 ) -> None:
-    """With what to write instead, and nothing is deployed."""
+    """The error names the right form, and nothing is deployed."""
     before = _deployments(reader)
     refused = reader.type(line, code)
     assert words in refused, refused
@@ -127,7 +127,7 @@ def test_content_that_changes_under_its_version_is_a_finding(reader: Reader, pac
 
 
 def test_credentials_that_are_not_there(reader: Reader, package: Path) -> None:
-    """The source says which file is missing, and where."""
+    """The error names the missing file with its path."""
     reader.type("margrave source add private https://127.0.0.1:9/apps.git --credentials plant")
     synced = reader.type("margrave app sync private", 3)
     assert "state/credentials/plant" in synced, synced

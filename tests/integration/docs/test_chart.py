@@ -27,7 +27,7 @@ PAGE = Page("chart")
 LINT = PAGE.line(" app lint ")
 PLAN, DEPLOY, DEPLOY_CHART = PAGE.block("$ margrave deployment plan").lines
 IMAGE = "registry.margrave.lab:5000/storefront-web:1.0.0"
-# What a page cannot show: the reader's own chart and Compose file.
+# The reader's own chart and Compose file, which a page cannot show.
 FILES = {
     "chart/Chart.yaml": "apiVersion: v2\nname: thermo\nversion: 1.0.0\n",
     "chart/values.yaml": f"image: {IMAGE}\nmeasuring: {{interval: 10}}\n",
@@ -101,7 +101,7 @@ def package(reader: Reader, lab: Lab, kubernetes_node: str) -> Iterator[Path]:
 def test_lint_finds_a_mistake(
     reader: Reader, package: Path, file: str, old: str, new: str, words: str
 ) -> None:
-    """What a chart must not have, and what does not fit to it, is named with its file."""
+    """Forbidden content, and a description that does not fit, are named with their file."""
     path = package / file
     whole = path.read_text()
     assert old in whole

@@ -100,7 +100,7 @@ def _traces(lab: Lab, node: str) -> str:
 def test_a_wrong_turn_adds_nothing(
     site: Reader, lab: Lab, old: str, new: str, answer: str, code: int, words: str
 ) -> None:
-    """Wrong site, login, host key, address, name or answer: refused with what to do."""
+    """Wrong site, login, host key, address, name or answer: refused with a cure."""
     if not (site.folder / "other").exists():
         key = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(site.folder / "other")]
         subprocess.run(key, check=True)
@@ -157,7 +157,7 @@ def _move(site: Reader, lab: Lab) -> None:
 
 
 def _drain(site: Reader, lab: Lab) -> None:
-    """What a drain does is planned first; a node with something on it is not removed."""
+    """A plan shows the drain before it; a node that still has a deployment is not removed."""
     [body] = PAGE.texts("json")
     site.executed.add(body)
     with site.api() as api:

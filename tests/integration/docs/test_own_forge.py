@@ -40,7 +40,7 @@ def forge(needs_lab: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
 
 
 def test_own_forge(controller_reader: Reader, forge: Forge) -> None:
-    """The controller publishes there, a runner follows, people check and rewrite what is there."""
+    """The controller publishes there, a runner follows, people check and rewrite documents."""
     reader = controller_reader
     token = reader.folder / "git-token"
     reader.words |= {
