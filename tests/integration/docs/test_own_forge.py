@@ -65,7 +65,7 @@ def test_own_forge(controller_reader: Reader, forge: Forge) -> None:
     eventually(lambda: "moving" in _site(clone), 60, "the pause is in the forge")
     reader.type("margrave site resume harbor")
 
-    _follow_with_a_runner(reader, forge)
+    _follow_with_a_runner(reader, forge, clone)
     _check_documents(reader, clone)
     _rewrite_history(reader, clone)
     assert unexecuted("own-forge", reader.executed) == []
@@ -107,7 +107,7 @@ def _site(clone: Path) -> str:
     return (clone / "sites/harbor.yaml").read_text()
 
 
-def _follow_with_a_runner(reader: Reader, forge: Forge) -> None:
+def _follow_with_a_runner(reader: Reader, forge: Forge, clone: Path) -> None:
     """A runner reads the same remote; it takes commits of the controller's key alone."""
     public = (reader.folder / "srv/state/keys/signing.pub").read_text()
     signers = reader.folder / "allowed_signers"
@@ -126,8 +126,11 @@ def _follow_with_a_runner(reader: Reader, forge: Forge) -> None:
     assert forged.status_code == 401
     forge.add_webhook(NAME, hook, "a webhook's secret")
     reader.type("margrave site pause harbor --reason stocktaking")
-    eventually(lambda: "stocktaking" in reader.type("margrave runner status -o json"), 120,
-               "the forge's webhook tells the runner")  # fmt: skip
+    eventually(lambda: "stocktaking" in _site(clone), 60, "the pause is in the forge")
+    paused = _git(clone, "rev-parse", "HEAD").strip()
+    eventually(
+        lambda: _runner_commit(reader) == paused, 120, "the forge's webhook notifies the runner"
+    )
     reader.type("margrave site resume harbor")
 
 
@@ -169,6 +172,11 @@ def _rewrite_history(reader: Reader, clone: Path) -> None:
     eventually(lambda: _applied(reader) == new, 120, "the site goes on")
     kept = reader.folder / "srv/state/git/remote.git"
     assert old in _git(kept, "for-each-ref", "refs/kept")
+
+
+def _runner_commit(reader: Reader) -> str:
+    status = json.loads(reader.type("margrave runner status -o json"))
+    return str(status["site"]["applied_commit"])
 
 
 def _applied(reader: Reader) -> str:
