@@ -144,7 +144,7 @@ def _check_documents(reader: Reader, clone: Path) -> None:
     found = reader.type(LINT, 1)
     assert "sites/harbor.yaml" in found and "windows" in found, found
     document.write_text(whole)
-    assert "gone/" in reader.type(LINT.replace("deployments/", "gone/"), 2)
+    assert "does not exist" in reader.type(LINT.replace("deployments/", "gone/"), 3)
 
 
 def _rewrite_history(reader: Reader, clone: Path) -> None:
