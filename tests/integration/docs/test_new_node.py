@@ -163,7 +163,7 @@ def _drain(site: Reader, lab: Lab) -> None:
     with site.api() as api:
         plan = api.post("/plans", json=json.loads(site.replaced(body)))
     assert plan.status_code == 200, plan.text
-    steps = [node for part in plan.json()["parts"] for node in part["nodes"]]
+    steps = [node for part in plan.json()["plan"]["sites"] for node in part["nodes"]]
     assert {"node": box.NODE, "action": "delete"}.items() <= steps[0].items()
 
     remove, _ = PAGE.lines(" node remove ")
