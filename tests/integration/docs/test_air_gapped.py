@@ -71,11 +71,13 @@ def site(reader: Reader, registry: PrivateRegistry, lab: Lab) -> Reader:
 
 def test_a_registry_at_the_site(site: Reader, lab: Lab) -> None:
     """The controller reaches it at another address; the runner hands its login on to nodes."""
-    site.type("margrave deploy storefront@1.0.0 --site harbor --wait --timeout 20s", 124)
+    plan = site.type("margrave deployment plan storefront --site harbor")
+    assert "registry.example" in plan and "[[registries]]" in plan, plan
+    waited = site.type("margrave deploy storefront@1.0.0 --site harbor --wait --timeout 20s", 124)
+    assert "registry.example" in waited, waited
     update = site.type("margrave deployment update storefront --version 1.1.0", 5)
     assert "margrave deployment explain storefront" in update
     for line, code in (
-        ("margrave deployment plan storefront --site harbor --name other", 4),
         ("margrave deployment show storefront", 0),
         ("margrave deployment explain storefront", 0),
         ("margrave doctor", 1),
