@@ -161,7 +161,7 @@ def _rewrite_history(reader: Reader, clone: Path) -> None:
     assert "not confirmed" in reader.type(ACCEPT, 1, answer="n\n")
     unknown = reader.type(ACCEPT, 5, more="--yes")
     assert page_commit[:12] in unknown and new[:12] in unknown, unknown
-    assert "there is no commit" in reader.type(SITE_ACCEPT, 1, more="--yes")
+    assert "there is no commit" in reader.type(SITE_ACCEPT, 3, more="--yes")
     reader.words[page_commit] = new
     reader.type(ACCEPT, more="--yes")
     eventually(lambda: not _history(reader), 120, "the controller goes on")
