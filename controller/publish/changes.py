@@ -115,10 +115,11 @@ class Change:
         known = ours.get("version")
         app = spec["applicationId"]
         old = shelf(app, known) if known else None
-        if self.version and self.version != known:
-            material = _needed(shelf, app, self.version)
+        version = self.version or known
+        if version and (version != known or self._chooses_another_profile(spec, old)):
+            material = _needed(shelf, app, version)
             self._to_version(spec, material, old)
-            ours["version"] = self.version
+            ours["version"] = version
         elif self.parameters:
             spec["parameters"] = self._patched(spec, old)
         if ours:
@@ -126,6 +127,14 @@ class Change:
         else:
             spec.pop(OURS, None)
         return new
+
+    def _chooses_another_profile(self, spec: Mapping[str, Any], old: Material | None) -> bool:
+        """Return whether a profile is asked for that is not the present one, as far as known."""
+        if self.profile is None:
+            return False
+        if old is None:
+            return True
+        return old.profile(self.profile).id != old.profile(_same_profile(spec, old, old, None)).id
 
     def _to_version(self, spec: dict[str, Any], material: Material, old: Material | None) -> None:
         """Another version: values that somebody chose stay, values that were defaults follow."""

@@ -135,6 +135,25 @@ def runs(works: Works, deployment: str, node: str) -> None:
         session.add(placed)
 
 
+def test_an_update_that_only_chooses_a_profile_is_not_ignored(works: Works) -> None:
+    """Before anything runs it takes effect at the same version; afterwards it is refused."""
+    answer = works.admission.create(body("harbor"), ADA)
+    works.publisher.publish_all()
+    one = answer["deployments"][0]
+    before = read_deployment(works.document(one))
+    assert before.profile_type == "compose"
+    works.act("update", one["id"], profile=before.profile_type)
+    works.publisher.publish_all()
+    assert read_deployment(works.document(one)).revision == before.revision
+    works.act("update", one["id"], profile=CHART)
+    works.publisher.publish_all()
+    after = read_deployment(works.document(one))
+    assert (after.profile_type, after.version) == ("helm", before.version)
+    runs(works, one["id"], "chart-0")
+    with pytest.raises(DocumentError, match="it runs as helm, and cannot become compose"):
+        works.act("update", one["id"], profile="compose")
+
+
 def test_a_deployment_that_runs_keeps_the_kind_of_its_profile(works: Works) -> None:
     """A node could not go back to what it runs; before anything runs it is a matter of course."""
     answer = works.admission.create(body("harbor"), ADA)
