@@ -33,19 +33,23 @@ ADD = "margrave node add --site harbor --yes --identity ~/.ssh/id_ed25519 press-
 
 @pytest.fixture(scope="module")
 def registry(reader: Reader, lab: Lab) -> Iterator[PrivateRegistry]:
-    """Serve a registry with a password; the node maps `registry.example` to it."""
+    """Serve a registry with a password; on the node `registry.example` leads to it."""
     registry = PrivateRegistry(lab, reader.folder)
     registry.start()
-    mapping = (
-        f'[[registry]]\\nprefix = "registry.example"\\nlocation = "{registry.address}"\\n'
-        "insecure = true\\n"
-    )
-    lab.ssh(box.NODE, f"printf '{mapping}' > {SETTINGS} && {READ_AGAIN}", check=True)
+    host = _host(registry)
+    plain = f'[[registry]]\\nlocation = "{host}"\\ninsecure = true\\n'  # the lab's has no TLS
+    lab.ssh(box.NODE, f"echo '{lab.gateway} registry.example' >> /etc/hosts", check=True)
+    lab.ssh(box.NODE, f"printf '{plain}' > {SETTINGS} && {READ_AGAIN}", check=True)
     yield registry
-    lab.ssh(box.NODE, f"rm -f {SETTINGS}; {READ_AGAIN}")
+    lab.ssh(box.NODE, f"sed -i '/registry.example/d' /etc/hosts; rm -f {SETTINGS}; {READ_AGAIN}")
     assert registry.process is not None
     registry.process.terminate()
     registry.process.wait(timeout=20)
+
+
+def _host(registry: PrivateRegistry) -> str:
+    """Return the name of the registry with its port, for it does not have that of HTTPS."""
+    return f"registry.example:{registry.address.rpartition(':')[2]}"
 
 
 @pytest.fixture(scope="module")
@@ -54,10 +58,12 @@ def site(reader: Reader, registry: PrivateRegistry, lab: Lab) -> Reader:
     apps = reader.folder / "apps"
     shutil.copytree(ROOT / "examples/apps/storefront", apps / "storefront")
     for path in apps.rglob("compose.yaml"):
-        path.write_text(path.read_text().replace("registry.margrave.lab:5000", "registry.example"))
+        text = path.read_text().replace("registry.margrave.lab:5000", _host(registry))
+        path.write_text(text)
     del reader.settings["controller"]["MARGRAVE_REGISTRIES__JSON"]
     reader.words |= {
         "https://git.example/apps.git": str(apps),
+        '"registry.example"': f'"{_host(registry)}"',
         'username = "harbor"\npassword_file': f'username = "{USER}"\npassword_file',
         # The lab's registry speaks plain HTTP.
         '"192.0.2.20:5000"': f'"{lab.registry_address}"\ninsecure = true',
