@@ -79,7 +79,7 @@ class Desk:
         if on_it and not forget:
             raise Conflict(
                 f"{name} still has {', '.join(sorted(on_it))}",
-                "drain it first; when it will not come back, add --forget (in the API: forget=true)",
+                "drain it first, or add --forget (API: forget=true) when it will not come back",
             )
         self._onboarding.remove(name)
         with self._reconciler.turn:

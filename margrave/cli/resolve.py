@@ -76,7 +76,9 @@ def _within(found: list[dict[str, Any]], sites: Sequence[str], wanted: str) -> l
     kept = [one for one in found if one["site"] in sites]
     missing = sorted(set(sites) - {str(one["site"]) for one in kept})
     if missing:
-        raise NotFound(f"{wanted!r} is not deployed at {', '.join(missing)}", "see margrave deployment list")
+        raise NotFound(
+            f"{wanted!r} is not deployed at {', '.join(missing)}", "see margrave deployment list"
+        )
     return kept
 
 
