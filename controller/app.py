@@ -104,17 +104,22 @@ def create_app(parts: Parts, chores: Chores | None = None) -> Flask:
 
 
 def _pushed(parts: Parts, came: Arrival) -> None:
-    """Main may have moved: what came of a push is written down, and soon it is read.
+    """Record what came of a push, and have main read soon.
 
     Nobody waits for that here: another controller may be pushing while it holds the turn to read.
     """
     parts.publisher.wake()
     deeds = came.deeds(parts.repository.reached)
-    token = {"token": came.who.token} if came.who.token else {}
+    more: dict[str, object] = {"token": came.who.token} if came.who.token else {}
+    if deeds and all(outcome == "refused" for outcome, _, _ in deeds):
+        unwritten = parts.refusals.take(came.who.holder)
+        if unwritten is None:
+            return
+        more |= {"not_written": unwritten} if unwritten else {}
     with parts.store.write() as session:
         for outcome, target, detail in deeds:
             told = (came.who.actor, "git.push", target, outcome, came.address, came.trace or None)
-            audit.add(session, Deed(*told, {**detail, **token}), parts.clock())
+            audit.add(session, Deed(*told, {**detail, **more}), parts.clock())
 
 
 class _RevisionHints:

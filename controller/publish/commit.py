@@ -123,5 +123,6 @@ class CommitStage:
     def _already(self, request: Mapping[str, Any]) -> Committed | None:
         """The commit of a request that was tried before: its push may have come through."""
         head = self._main.look()
-        found = self._repository.commit_of_request(request["id"], head) if head else None
+        sites = {one["site"] for one in request["deployments"]}
+        found = self._repository.commit_of_request(request["id"], head, sites) if head else None
         return Committed(found, None) if found else None

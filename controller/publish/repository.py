@@ -16,7 +16,7 @@ from controller.publish.touches import FORM, Touch, read_log
 from margrave import commits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from controller.settings import ControllerSettings
     from margrave.digest import File
@@ -242,13 +242,28 @@ class Repository:
             return set()  # grep says with its status alone that there is none
         return {name.partition(":")[2] for name in found.split("\0") if name}
 
-    def commit_of_request(self, request: str, head: str) -> str | None:
-        """The commit that carries a request, or None when it never came to be."""
-        found = self.git.text(
-            "log", "-1", "--format=%H", "--fixed-strings",
+    def commit_of_request(self, request: str, head: str, sites: Collection[str] = ()) -> str | None:
+        """Return the commit that names a request and changes all of its sites, or None.
+
+        Whoever pushes may name any request in a commit, but can change only their own sites.
+        """
+        named = self.git.text(
+            "log", "--format=%H", "--fixed-strings",
             f"--grep={commits.REQUEST}: {request}", head,
         )  # fmt: skip
-        return found or None
+        for commit in named.splitlines():
+            folders = {path.rpartition("/")[0] for path in self._changed_by(commit)}
+            if all(f"deployments/{site}" in folders for site in sites):
+                return commit
+        return None
+
+    def _changed_by(self, commit: str) -> set[str]:
+        """Return the paths that a commit changes, compared with its first parent."""
+        listed = self.git(
+            "log", "-1", "-z", "-m", "--first-parent", "--no-renames", "--name-only", "--format=",
+            commit,
+        )  # fmt: skip
+        return {path.strip() for path in listed.decode("utf-8", "replace").split("\0")}
 
     def tidy(self) -> None:
         """Pack what many small commits left behind, on one core: others publish meanwhile."""

@@ -58,6 +58,7 @@ NOISE: Mapping[str, Mapping[str, str]] = {
         r".*\b(podman\d+|br-[0-9a-f]{12}|veth[0-9a-z]+|docker0|fe80::).*": "engines' bridges"
     },
     "cgroups": {
+        r".*/k8s\.io/[0-9a-f]{64}/?": "one per container",
         r".*(libpod|docker|machine\.slice|user\.slice|session-|\.timer|podman|crun).*": (
             "one per container, login and health check"
         ),

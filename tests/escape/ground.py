@@ -99,7 +99,7 @@ class Ground:
         question = {
             "engine": str(self.engine),
             "own": list(own),
-            "releases": [f"margrave-{short_of(ident)}-{COMPONENT}" for ident in own],
+            "releases": {f"margrave-{short_of(ident)}-{COMPONENT}": ident for ident in own},
             "marker": MARKER,
         }
         command = f"python3 {PROGRAM} {shlex.quote(json.dumps(question))}"

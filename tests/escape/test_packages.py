@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lab import Engine, Lab
+from lab import Engine, Lab, kubernetes
 from tests.escape import archives, by_module, catalogue
 from tests.escape.__main__ import run
 from tests.escape.admitted import Controller, controller, judge_admission
@@ -139,6 +139,51 @@ def test_the_listing_sees_what_gets_through(ground: Ground) -> None:
     assert "has /root (" in findings
 
 
+@pytest.mark.full
+@pytest.mark.lab
+def test_the_listing_sees_what_a_pod_gets(lab: Lab, tmp_path: Path) -> None:
+    """A chart that the policy gives everything shows as differences on Kubernetes too."""
+    lab.up(["kube-1"], engine=Engine.KUBERNETES)
+    kubernetes.install(lab, "kube-1")
+    ground = Ground(lab, "kube-1", Engine.KUBERNETES, tmp_path)
+    ground.open()
+    opened = Package(
+        name="opened",
+        kind="helm",
+        tries="Reaches out where the site allows it.",
+        changes="/root/escape-opened appears.",
+        expect=Expectation.RUNS,
+        engines=("kubernetes",),
+        files={
+            "Chart.yaml": b"apiVersion: v2\nname: opened\nversion: 1.0.0\n",
+            "templates/all.yaml": OPENED_CHART.encode(),
+        },
+        policy={"host_paths": ["/root"], "host_namespaces": "allow", "privileged": "allow"},
+    )
+    try:
+        findings = "\n".join(next(by_module.attempt_all(ground, [opened])).findings)
+    finally:
+        ground.close()
+    assert "files: /root/escape-opened: appeared" in findings
+    assert "opened: shares the pid namespace of the node" in findings
+    assert "opened: has /root (" in findings
+    assert "objects: " not in findings
+
+
+OPENED_CHART = f"""
+apiVersion: v1
+kind: Pod
+metadata: {{name: opened}}
+spec:
+  hostPID: true
+  terminationGracePeriodSeconds: 1
+  containers:
+    - name: web
+      image: {catalogue.IDLE}
+      command: [sh, -c, "touch /host/escape-opened; exec /bin/idle"]
+      volumeMounts: [{{name: root, mountPath: /host}}]
+  volumes: [{{name: root, hostPath: {{path: /root}}}}]
+"""
 OPENED = f"""
 services:
   web:

@@ -1,8 +1,8 @@
 """Full listing of a node as JSON: `python3 node_side.pyz '{"engine": …, "own": […], …}'`.
 
 It is packed and runs on the node with the node's own Python. `own` are the ids of deployments under
-test, `releases` their Helm releases, `marker` a text of the node that nobody may read. Each part
-maps a name to a value that changes when the thing changes.
+test, `releases` maps their Helm releases to them, `marker` a text of the node that nobody may read.
+Each part maps a name to a value that changes when the thing changes.
 """
 
 from __future__ import annotations

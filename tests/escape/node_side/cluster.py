@@ -21,14 +21,15 @@ VOLATILE = ("managedFields", "resourceVersion", "generation", "creationTimestamp
 
 
 class Cluster:
-    """The node's cluster; `own` are the Helm releases of the deployments under test."""
+    """The node's cluster; `deployments` are those under test, by their Helm releases."""
 
-    def __init__(self, own: list) -> None:
-        self.own = own
+    def __init__(self, deployments: dict) -> None:
+        self.deployments = deployments
+        self.own = set(deployments.values())
         # What the server makes up for each request, such as ComponentStatus, has no uid.
         everything = ((item["metadata"].get("uid"), item) for item in self._all())
         self.by_uid = {uid: item for uid, item in everything if uid}
-        self.pods = self._pods()
+        self.pods, self._spaces = self._pods()
 
     def objects(self):
         """Yield all objects with owner and content, without their status."""
@@ -41,7 +42,7 @@ class Cluster:
 
     def spaces(self) -> set:
         """Return the mount namespaces of all containers."""
-        return {kernel.space(pid, "mnt") for pids in self.pods.values() for pid in pids}
+        return self._spaces
 
     def foreign_data(self):
         """Yield nothing: volumes of others are folders of the node, and listed with it."""
@@ -71,22 +72,24 @@ class Cluster:
                 yield f"the output of {meta['name']}", _run(*words)
 
     def _owner(self, item) -> str:
-        """Return the Helm release of an object or of its owner."""
+        """Return the deployment of an object or of its owner, or else the Helm release."""
         while item is not None:
             meta = item["metadata"]
             release = (meta.get("annotations") or {}).get(RELEASE)
             if release:
-                return str(release)
+                return str(self.deployments.get(release, release))
             if item["kind"] == "Secret" and (meta.get("labels") or {}).get("owner") == "helm":
-                return str(meta["labels"]["name"])
+                return str(self.deployments.get(meta["labels"]["name"], meta["labels"]["name"]))
             made_by = (meta.get("ownerReferences") or [{}])[0].get("uid")
             if item["kind"] == "Endpoints":
                 made_by = self._service(meta)
+            if item["kind"] == "IPAddress":
+                made_by = self._service(item["spec"]["parentRef"])
             item = self.by_uid.get(made_by)
         return ""
 
     def _service(self, meta):
-        """Return the Service whose addresses an Endpoints object holds."""
+        """Return the Service that these words name, as those of its Endpoints and addresses do."""
         for uid, item in self.by_uid.items():
             same = (item["metadata"].get("namespace"), item["metadata"]["name"])
             if item["kind"] == "Service" and same == (meta.get("namespace"), meta["name"]):
@@ -99,21 +102,35 @@ class Cluster:
         names = ",".join(kind for kind in kinds if kind.split(".")[0] not in PULSE)
         return json.loads(_run("get", names, "-A", "-o", "json") or '{"items": []}')["items"]
 
-    @staticmethod
-    def _pods() -> dict:
-        """Return the processes of each pod, one for each mount namespace."""
+    def _pods(self) -> tuple:
+        """Return a process of each pod for each mount namespace, and all of their namespaces."""
         found, seen = {}, set()
+        pods = dict(self._containers())
         for pid in kernel.pids():
             try:
                 with open(f"/proc/{pid}/cgroup", encoding="utf-8") as file:
-                    match = re.search(r"pod([0-9a-f]{8}[-_][0-9a-f_-]{27})", file.read())
+                    match = re.search(r"k8s\.io/([0-9a-f]{64})", file.read())
             except OSError:
                 continue
             space = kernel.space(pid, "mnt")
             if match and space not in seen:
                 seen.add(space)
-                found.setdefault(match[1].replace("_", "-"), []).append(pid)
-        return found
+                # A pod's sandbox is a container that Kubernetes does not list.
+                if match[1] in pods:
+                    found.setdefault(pods[match[1]], []).append(pid)
+        return found, seen
+
+    def _containers(self):
+        """Yield the id of each container with the uid of its pod."""
+        for uid, item in self.by_uid.items():
+            status = item.get("status") or {}
+            for kind in (
+                "initContainerStatuses",
+                "containerStatuses",
+                "ephemeralContainerStatuses",
+            ):
+                for container in status.get(kind) or ():
+                    yield container.get("containerID", "").rpartition("/")[2], uid
 
 
 def _run(*words: str) -> str:

@@ -12,6 +12,7 @@ import httpx
 import pytest
 from flask import Flask
 
+from controller.access.refusal_budget import BURST
 from tests.functional.controller.kit import Api
 from tests.support.listening import listening
 from tests.support.waiting import eventually
@@ -135,6 +136,17 @@ def test_a_direct_push_that_is_not_allowed_is_written_down(address: str, admin: 
     assert answer.status_code == 403
     (entry,) = written(admin, "git.push")
     assert (entry["actor"], entry["outcome"]) == ("viewer", "refused")
+
+
+def test_repeated_refused_pushes_do_not_fill_the_audit(address: str, admin: Api) -> None:
+    """The first ones of a caller have entries of their own; the others are counted."""
+    for _ in range(BURST + 5):
+        answer = httpx.post(
+            f"http://{address}/git/deployments.git/git-receive-pack",
+            auth=("any", "viewer"), content=b"0000", timeout=30,
+        )  # fmt: skip
+        assert answer.status_code == 403
+    assert len(written(admin, "git.push")) == BURST
 
 
 def test_a_fetch_is_none_of_it(clone: Path, admin: Api) -> None:

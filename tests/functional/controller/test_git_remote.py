@@ -78,6 +78,34 @@ def test_forge_away(works: Works, forge: Path) -> None:
     assert works.request(answer)["state"] == "published"
 
 
+def test_a_commit_of_somebody_else_that_names_a_request(
+    works: Works, forge: Path, tmp_path: Path
+) -> None:
+    """A request that waits is published, also when a person's commit at one of its sites says that
+    it was: who may change one site only cannot take a request of two back."""
+    works.sites.create({"name": "depot"}, ADA)
+    works.publisher.publish_all()
+    git(tmp_path, "clone", "-q", str(forge), "clone")
+    away = forge.with_name("away.git")
+    forge.rename(away)
+    answer = works.create("harbor", "depot")
+    works.publisher.publish_all()
+    assert works.request(answer)["state"] == "queued"
+    away.rename(forge)
+    works.clock.forward(60)
+
+    note = tmp_path / "clone" / "deployments" / "harbor" / "README"
+    note.parent.mkdir(parents=True)
+    note.write_text("hello\n")
+    git(note.parent, "add", ".")
+    git(note.parent, "commit", "-qm", f"Say hello\n\nMargrave-Request: {answer['id']}")
+    git(note.parent, "push", "-q")
+    works.publisher.publish_all()
+    assert works.request(answer)["state"] == "published"
+    for deployment in answer["deployments"]:
+        assert works.document(deployment)
+
+
 def test_push_whose_answer_was_lost(works: Works, forge: Path) -> None:
     """A push that came through although the answer did not is seen in Git, not made twice."""
     push = works.repository.advance

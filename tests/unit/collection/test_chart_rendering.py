@@ -74,6 +74,7 @@ class Node:
     history: list[dict[str, Any]] = field(default_factory=list)
     replaced: list[dict[str, Any]] = field(default_factory=list)
     claims: list[dict[str, Any]] = field(default_factory=list)
+    services: list[dict[str, Any]] = field(default_factory=list)
     commands: list[tuple[list[str], dict[str, str], bool]] = field(default_factory=list)
 
     def run(
@@ -91,6 +92,8 @@ class Node:
         if command[0] == "kubectl":
             if command[2:4] == ["get", "PersistentVolumeClaim"]:
                 return Ran(0, json.dumps({"kind": "List", "items": self.claims}), "")
+            if command[2] == "get" and command[3].startswith("services,"):
+                return Ran(0, json.dumps({"kind": "List", "items": self.services}), "")
             if command[2] == "replace":
                 self.replaced += json.loads(given)["items"]
             # As with an extension of the API away: all else is listed.
@@ -164,7 +167,9 @@ def _packed(**files: str) -> bytes:
     return whole.getvalue()
 
 
-def _staged(tmp_path: Path, more: dict[str, Any], **values: Any) -> tuple[Call, Release]:
+def _staged(
+    tmp_path: Path, more: dict[str, Any], privileged: str = "deny", **values: Any
+) -> tuple[Call, Release]:
     """Make a chart of these files ready."""
     texts = {**CHART, **more}
     archive = _archive(
@@ -176,7 +181,7 @@ def _staged(tmp_path: Path, more: dict[str, Any], **values: Any) -> tuple[Call, 
             "deployment": ID,
             "profile": "helm",
             "namespace": "shop",
-            "policy": {"registries": ["*"]},
+            "policy": {"registries": ["*"], "privileged": privileged},
             "components": [component],
         }
     )
@@ -358,6 +363,30 @@ def test_another_deployments_claim_is_not_taken_over(tmp_path: Path, node: Node)
     with pytest.raises(ConfigError, match="data-db-0 is there and not of this deployment"):
         _staged(tmp_path, files)
     node.claims[0]["metadata"]["labels"] = {"margrave.deployment": ID}
+    _staged(tmp_path, files)
+
+
+def test_pods_are_not_selected_by_another_deployment(tmp_path: Path, node: Node) -> None:
+    """A pod may not join another deployment's Service, unless the policy gives it everything; its
+    own Service may select it."""
+    node.services = [
+        {
+            "kind": "Service",
+            "metadata": {
+                "namespace": "shop",
+                "name": "db",
+                "annotations": {"meta.helm.sh/release-name": "margrave-0123456789abcdef-db"},
+            },
+            "spec": {"selector": {"app": "db"}},
+        }
+    ]
+    files = {"templates/set.yaml": SET.partition("  volumeClaimTemplates")[0]}
+
+    with pytest.raises(ConfigError, match="are selected by Service/db, which is not of this"):
+        _staged(tmp_path, files)
+    _staged(tmp_path, files, privileged="allow")
+    own = f"margrave-{_request.short_of(ID)}-web"
+    node.services[0]["metadata"]["annotations"] = {"meta.helm.sh/release-name": own}
     _staged(tmp_path, files)
 
 

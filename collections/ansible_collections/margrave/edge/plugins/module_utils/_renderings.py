@@ -16,6 +16,7 @@ from ansible_collections.margrave.edge.plugins.module_utils import (
     _helm,
     _release,
     _rendering,
+    _shared_labels,
 )
 from ansible_collections.margrave.edge.plugins.module_utils._call import Call
 from ansible_collections.margrave.edge.plugins.module_utils._claims import Claims
@@ -57,6 +58,8 @@ class Renderings:
         _chart_policy.check(components, policy, namespace, projects.values())
         for name, objects in components.items():
             self._refuse_foreign_claims(name, namespace, objects)
+        if policy.get("privileged") != "allow":
+            self._refuse_shared_labels(namespace, components)
         for name, path in paths.items():
             self._rehearse(projects[name], namespace, path)
 
@@ -90,6 +93,35 @@ class Renderings:
                 " of this deployment (allowed by volume:NAME in host_paths, or adopt: true)",
                 "rename the stateful set, or open the claim in the policy of sites/<site>.yaml",
             )
+
+    def _refuse_shared_labels(self, namespace: str, components: dict[str, list[dict]]) -> None:
+        """Refuse labels and selectors by which deployments would get each other's traffic."""
+        others = [
+            each
+            for each in self.cluster.items(_shared_labels.KINDS, namespace)
+            if not self._is_ours(each)
+        ]
+        found = [
+            f"components.{component}: {finding} (allowed by privileged: allow)"
+            for component, objects in components.items()
+            for finding in _shared_labels.findings(objects, others)
+        ]
+        if found:
+            more = [f"and {len(found) - _chart_policy.MOST} more"]
+            shown = found[: _chart_policy.MOST] + more * (len(found) > _chart_policy.MOST)
+            raise ConfigError(
+                "policy",
+                "; ".join(shown),
+                "give pods and selectors the label app.kubernetes.io/instance:"
+                " {{ .Release.Name }}, or deploy into a namespace of its own",
+            )
+
+    def _is_ours(self, found: dict) -> bool:
+        metadata = found["metadata"]
+        made_by = (metadata.get("annotations") or {}).get(_shared_labels.MADE_BY, "")
+        # What a Deployment or a CronJob made has the labels of its template.
+        is_made = bool(metadata.get("ownerReferences"))
+        return is_made or str(made_by).startswith(self.call.request.project(""))
 
     def chart_of(self, folder: Folder, release: Release, part: Part) -> str:
         """Return the folder of the chart that prints the component's objects."""
