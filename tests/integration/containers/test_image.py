@@ -205,8 +205,9 @@ def _wrong_turns_before_the_token(machine: Machine) -> None:
 def _wrong_turns_of_a_node(machine: Machine) -> None:
     """A pipe answers no question, and a name that is taken stays at its address."""
     add = PAGE.line(" node add ")
-    assert "--yes" in machine.refuses(add.replace("--yes ", "").replace("press-1", "press-2"))
-    assert "press-1" in machine.refuses(add.replace("press-1", "press-2"))
+    unseen = add.replace("--yes ", "").replace("press-1", "press-2")
+    assert "not confirmed" in machine.refuses(unseen)
+    assert "is the node" in machine.refuses(add.replace("press-1", "press-2"))
     missing = PAGE.line(" source add ").replace("examples /apps", "others /gone")
     assert "local_roots" in machine.refuses(missing)
 

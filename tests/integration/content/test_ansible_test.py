@@ -22,6 +22,8 @@ EDGE = ROOT / "collections/ansible_collections/margrave/edge"
 UNITS = ROOT / "tests/unit/collection"
 BOOTSTRAP = "import ensurepip\nensurepip.bootstrap()\n"
 # Tests that hold the collection against the product, which is not there beside a collection.
+# ansible-test has Ansible at hand only for tests of what runs where the playbook does.
+ON_THE_CONTROL_NODE = re.compile(r"^from .*plugin_utils", re.MULTILINE)
 WITH_THE_PRODUCT = re.compile(r"^ *(from (margrave|tests)\b|import yaml)", re.MULTILINE)
 
 
@@ -35,11 +37,14 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     cache.mkdir(parents=True)
     for version in ("24_2", "25_0"):
         (cache / f"get_pip_{version}.py").write_text(BOOTSTRAP)
-    units = copy / "tests/unit/plugins/module_utils"
-    units.mkdir(parents=True)
+    units = copy / "tests/unit/plugins"
+    for kind in ("module_utils", "plugin_utils"):
+        (units / kind).mkdir(parents=True)
     for file in sorted(UNITS.glob("test_*.py")):
-        if not WITH_THE_PRODUCT.search(file.read_text()):
-            shutil.copy(file, units)
+        text = file.read_text()
+        if not WITH_THE_PRODUCT.search(text):
+            kind = "plugin_utils" if ON_THE_CONTROL_NODE.search(text) else "module_utils"
+            shutil.copy(file, units / kind)
     return copy
 
 

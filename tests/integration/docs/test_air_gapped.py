@@ -138,12 +138,11 @@ def test_git_on_a_disk(site: Reader, lab: Lab) -> None:
     site.configure(site.runner_file, login)
     assert "[controller]" in state
     signers = site.folder / "allowed_signers"
-    assert "allowed_signers" in site.refused_start("runner")
-    signers.write_text(_signer(site.folder / "srv/state/keys/signing.pub"))
-    site.start("runner")
-
-    assert box.version(lab) == "1.0.0"
     _carry(own, bare)
+    site.start("runner")
+    eventually(lambda: str(signers) in site.type(STATUS, more="-o json"), 60, "the file is missed")
+    assert box.version(lab) == "1.0.0"
+    signers.write_text(_signer(site.folder / "srv/state/keys/signing.pub"))
     site.type(ONCE)
     assert box.version(lab) == "1.1.0"
     status = site.type(STATUS)

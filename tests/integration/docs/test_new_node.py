@@ -130,11 +130,10 @@ def test_two_nodes(site: Reader, lab: Lab) -> None:
     eventually(lambda: box.version(lab) == "", 120, "nothing runs there")
     site.type(remove, answer="y\n")
     assert "/etc/sudoers.d" not in _traces(lab, box.NODE)
-    lab.ssh(TILL, "systemctl stop ssh ssh.socket", check=False)
+    lab.fail(TILL, kill=True)
     try:
         site.type(forget, answer="y\n")
     finally:
-        lab.fail(TILL, "power")
         lab.heal(TILL)
     assert _nodes(site) == []
     assert unexecuted("new-node", site.executed) == []
@@ -169,7 +168,7 @@ def _drain(site: Reader, lab: Lab) -> None:
     remove, _ = PAGE.lines(" node remove ")
     assert "--forget" in site.type(remove, 5, answer="y\n")
     drain = PAGE.line(" drain ")
-    assert "there is no node" in site.type(drain.replace("press-1", "press-9"), 3)
+    assert "no node is called" in site.type(drain.replace("press-1", "press-9"), 3)
     assert "add --yes" in site.type(drain, 2, answer="")
     assert box.version(lab) == "1.0.0"
     site.type(drain, answer="y\n")

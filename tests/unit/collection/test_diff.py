@@ -138,7 +138,7 @@ def test_a_diff_is_not_stored_with_the_answer(layout: Layout, tmp_path: Path) ->
     second = operate("update", params, False, _work, layout, diff=True)
 
     assert {**second, "shown": first["shown"]} == first
-    assert "shown" not in Path(layout.record(ID)).read_text()
+    assert "shown" not in Path(layout.record_of(ID)).read_text()
 
 
 def test_only_regular_files_of_a_release_are_shown(layout: Layout, tmp_path: Path) -> None:

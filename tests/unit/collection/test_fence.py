@@ -118,7 +118,7 @@ def test_call_is_remembered_with_its_result(tmp_path: Path) -> None:
 def _note(layout: Layout, name: str, seq: int, at: object, epoch: int = 1) -> None:
     """Write the record of an ended call, with this as its time."""
     _fence.enter(layout, name, Fence(A, epoch, seq), "delete")
-    path = Path(layout.record(name))
+    path = Path(layout.record_of(name))
     record = {**json.loads(path.read_text()), "result": {}, "at": at}
     path.write_text(json.dumps(record))
 
@@ -163,7 +163,7 @@ def test_a_wrong_clock_is_no_reason_to_forget(
     """
     layout = Layout(str(tmp_path), str(tmp_path / "run"))
     _note(layout, "gone", 5, at)
-    os.utime(layout.record("gone"), (0, 0))
+    os.utime(layout.record_of("gone"), (0, 0))
     _note(layout, "alive", 5 + calls, NOW)
     Path(layout.deployment("alive").path).mkdir(parents=True)
 
@@ -260,7 +260,7 @@ def _change(layout: Layout, name: str, kind: str, now: float) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     else:
         shutil.rmtree(folder, ignore_errors=True)
-        os.utime(layout.record(name), (now, now))  # as the stepped clock would have it
+        os.utime(layout.record_of(name), (now, now))  # as the stepped clock would have it
         _forget.forget_old(layout, now)
 
 

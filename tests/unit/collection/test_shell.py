@@ -83,7 +83,7 @@ def test_for_whom_a_call_is_made_stands_in_journal_and_answer(layout: Layout) ->
     assert (told["trace"], journal["trace"]) == ("ticket-7", "ticket-7")
     assert (older["error"]["code"], older["trace"]) == ("fence-passed", "ticket-8")
     assert nobody["trace"] is None
-    assert json.loads(Path(layout.record(ID)).read_text())["result"]["trace"] is None
+    assert json.loads(Path(layout.record_of(ID)).read_text())["result"]["trace"] is None
 
 
 def test_a_failed_call_is_recorded_too(layout: Layout) -> None:

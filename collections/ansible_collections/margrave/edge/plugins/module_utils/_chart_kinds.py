@@ -61,7 +61,7 @@ def _are_own(resource: str, names: Iterable[str], own: Own, opened: Iterable[str
 
 def _allowed(resource: str, are_own: bool) -> set[str]:
     """Return verbs on a resource that give nobody more than the application's own."""
-    whole, _, part = resource.partition("/")
+    whole, _slash, part = resource.partition("/")
     if whole == "*" or (part and part not in HARMLESS_PARTS):
         return set()
     if whole == "secrets":

@@ -127,7 +127,7 @@ def judge_stored(
     layout: Layout, deployment: str, fence: Fence | None, force: bool, request: str | None = None
 ) -> Entry:
     """Judge by what the node has stored."""
-    record = read_json(layout.record(deployment))
+    record = read_json(layout.record_of(deployment))
     return judge(read_json(layout.mark), record, fence, force, request)
 
 
@@ -150,7 +150,7 @@ def records(layout: Layout) -> dict[str, dict]:
     except FileNotFoundError:
         return {}
     stored = {
-        name: read_json(layout.record(name)) for name in names if not name.endswith(TEMPORARY)
+        name: read_json(layout.record_of(name)) for name in names if not name.endswith(TEMPORARY)
     }
     return {name: record for name, record in stored.items() if record is not None}
 
@@ -204,7 +204,7 @@ def enter(
     if any(stored.get(name) != value for name, value in mark.items()):
         write_json(layout.mark, mark)
     write_json(
-        layout.record(deployment),
+        layout.record_of(deployment),
         _record(fence, kind, request, None),
     )
 
@@ -223,7 +223,7 @@ def close(
     disk at once: made again, it would put what runs at risk a second time.
     """
     noted = _record(fence, kind, request, result)
-    write_json(layout.record(deployment), noted, at_once=bool(result.get("error")))
+    write_json(layout.record_of(deployment), noted, at_once=bool(result.get("error")))
 
 
 def _record(fence: Fence, kind: str, request: str | None, result: dict | None) -> dict:
@@ -233,5 +233,5 @@ def _record(fence: Fence, kind: str, request: str | None, result: dict | None) -
 
 def recorded_result(layout: Layout, deployment: str) -> dict:
     """What the noted call answered."""
-    record = read_json(layout.record(deployment)) or {}
+    record = read_json(layout.record_of(deployment)) or {}
     return record.get("result") or {}

@@ -44,7 +44,7 @@ def forget_old(layout: Layout, now: float) -> None:
         if forgotten > mark.get("forgotten", 0):
             write_json(layout.mark, {**mark, "forgotten": forgotten})
         for name in expired:
-            remove_file(layout.record(name))
+            remove_file(layout.record_of(name))
 
 
 def _is_expired(record: dict, epoch: int, newest: int, now: float) -> bool:

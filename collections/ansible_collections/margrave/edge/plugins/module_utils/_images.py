@@ -47,7 +47,7 @@ def differ(release: Release, other: Release) -> bool:
     """Return whether the releases have recorded different images."""
     mine, others = (
         [
-            [(image["reference"], image["id"]) for _, image in sorted(part.images.items())]
+            [(image["reference"], image["id"]) for _service, image in sorted(part.images.items())]
             for part in one.parts
         ]
         for one in (release, other)

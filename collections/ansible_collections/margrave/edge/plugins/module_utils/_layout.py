@@ -48,7 +48,7 @@ class Layout:
         """The highest fence of each deployment, with the result of its call."""
         return os.path.join(self.root, "fences")
 
-    def record(self, deployment: str) -> str:
+    def record_of(self, deployment: str) -> str:
         """The highest fence that this deployment has seen."""
         return os.path.join(self.records, deployment)
 

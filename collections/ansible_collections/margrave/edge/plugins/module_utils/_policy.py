@@ -31,8 +31,10 @@ def check(component: str, model: dict, folder: str | Iterable[str], policy: dict
     if refused:
         raise ConfigError(
             "policy",
-            "; ".join(f"components.{component}: {path}: {reason}" for path, reason, _ in refused),
-            _fix([opens for _, _, opens in refused]),
+            "; ".join(
+                f"components.{component}: {path}: {reason}" for path, reason, _opens in refused
+            ),
+            _fix([opens for _path, _reason, opens in refused]),
         )
 
 

@@ -66,7 +66,7 @@ def findings(objects: Iterable[dict], others: Iterable[dict]) -> Iterator[str]:
         for each in foreign
         for selector in (*_taking(each), *_admitting(each))
         # What a person made by hand may be meant for this deployment.
-        if _is_of_helm(each) or any(selector.matches(labels) for _, labels in foreign_pods)
+        if _is_of_helm(each) or any(selector.matches(labels) for _other, labels in foreign_pods)
     ]
     for found in objects:
         for labels in _pods_of(found):

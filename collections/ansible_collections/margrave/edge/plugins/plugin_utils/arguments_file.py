@@ -29,7 +29,7 @@ def load(path: Path, host: str) -> Any:
     """
     if path.is_dir():
         return json.loads((path / f"{host}.json").read_text(encoding="utf-8"))
-    _, mark, line = (b"\n" + path.read_bytes()).partition(f"\n{host}\t".encode())
+    _before, mark, line = (b"\n" + path.read_bytes()).partition(f"\n{host}\t".encode())
     if not mark:
         raise ValueError(f"no line for {host}")
     return json.loads(line.partition(b"\n")[0])
