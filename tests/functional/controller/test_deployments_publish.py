@@ -10,14 +10,12 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from controller.store import deployments, events, history
+from controller.store import deployments, events
 from controller.store.freshness import Moment
 from controller.store.models import Request
 from controller.store.words import RequestState
 from margrave import yaml_text
 from margrave.documents.deployment import read_deployment
-from margrave.lifecycle import State
-from tests.functional.controller.kit import NOON
 from tests.support.registry import FakeRegistry
 from tests.support.works import Works, git
 
@@ -114,36 +112,6 @@ def test_update_then_rollback_then_delete(works: Works) -> None:
         key = deployments.find(session, one["id"])
     assert key is not None
     assert key.state.value == "DELETED"
-
-
-def test_a_rollback_passes_over_what_failed(works: Works) -> None:
-    """It goes back to what ran; whoever names the version that failed gets it."""
-    one = works.create("harbor", version="1.0.0")["deployments"][0]
-    works.publisher.publish_all()
-    revisions = {"1.0.0": read_deployment(works.document(one)).revision}
-    for version in ("1.2.0", "1.1.0"):
-        works.act("update", one["id"], version=version)
-        works.publisher.publish_all()
-        revisions[version] = read_deployment(works.document(one)).revision
-    with works.store.write() as session:
-        key = deployments.find(session, one["id"])
-        assert key is not None
-        for version, state, after in (
-            ("1.0.0", State.INSTALLING, State.INSTALLED),
-            ("1.2.0", State.UPDATING, State.FAILED),
-            ("1.2.0", State.ROLLINGBACK, State.INSTALLED),
-            ("1.1.0", State.UPDATING, State.INSTALLED),
-        ):
-            row = {"node": "harbor-1", "incarnation": 1, "at": NOON, "actor": "runner",
-                   "from_state": state, "to_state": after, "attempt": 1,
-                   "revision": revisions[version], "version": version}  # fmt: skip
-            history.add(session, key.key, row)
-    works.act("rollback", one["id"])
-    works.publisher.publish_all()
-    assert read_deployment(works.document(one)).version == "1.0.0"
-    works.act("rollback", one["id"], to="1.2.0")
-    works.publisher.publish_all()
-    assert read_deployment(works.document(one)).version == "1.2.0"
 
 
 def test_a_persons_edit_stays(works: Works, tmp_path: Path) -> None:

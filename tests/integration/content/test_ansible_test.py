@@ -21,9 +21,9 @@ ROOT = Path(__file__).resolve().parents[3]
 EDGE = ROOT / "collections/ansible_collections/margrave/edge"
 UNITS = ROOT / "tests/unit/collection"
 BOOTSTRAP = "import ensurepip\nensurepip.bootstrap()\n"
-# Tests that hold the collection against the product, which is not there beside a collection.
 # ansible-test has Ansible at hand only for tests of what runs where the playbook does.
 ON_THE_CONTROL_NODE = re.compile(r"^from .*plugin_utils", re.MULTILINE)
+# Tests that hold the collection against the product, which is not there beside a collection.
 WITH_THE_PRODUCT = re.compile(r"^ *(from (margrave|tests)\b|import yaml)", re.MULTILINE)
 
 
