@@ -13,6 +13,7 @@ from lab import Engine, Lab
 from tests.faults import matrix
 from tests.faults.ground import Ground
 from tests.faults.lives import Verdict, lead
+from tests.faults.truth import command as truth
 
 NODES = {Engine.PODMAN: "harbor-1", Engine.DOCKER: "yard-1"}
 WHICH = {
@@ -25,6 +26,8 @@ WHICH = {
 
 def main() -> int:
     """0 when nothing was found."""
+    if sys.argv[1:2] == ["truth"]:
+        return truth.main(sys.argv[2:])
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
     parser.add_argument("which", choices=WHICH, nargs="?", default="rotated")
     parser.add_argument("--lab", default="faults", help="its name; it stays for the next run")

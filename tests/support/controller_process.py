@@ -82,8 +82,8 @@ class ControllerProcess:
         return answer.json()
 
 
-def make(folder: Path) -> ControllerProcess:
-    """A new controller with a registry of its own, its catalogue filled; not started yet."""
+def make(folder: Path, registry_address: str = "") -> ControllerProcess:
+    """A new controller with a registry of its own, or with another one; not started yet."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -97,7 +97,13 @@ def make(folder: Path) -> ControllerProcess:
     text = config.read_text().replace("127.0.0.1:8800", f"127.0.0.1:{port}")
     text = text.replace("local_roots = []", f'local_roots = ["{APPS}", "{folder}"]')
     registries = json.dumps(
-        [{"host": "registry.margrave.lab:5000", "address": registry.address, "insecure": True}]
+        [
+            {
+                "host": "registry.margrave.lab:5000",
+                "address": registry_address or registry.address,
+                "insecure": True,
+            }
+        ]
     )
     config.write_text(text)
     return ControllerProcess(

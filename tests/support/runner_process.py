@@ -43,6 +43,7 @@ class RunnerProcess:
         git: str = "",
         more: str = "",
         drift: str = "600s",
+        poll: str = "600s",
         clock: FakedClock | None = None,
     ) -> None:
         base.mkdir(parents=True, exist_ok=True)
@@ -53,14 +54,20 @@ class RunnerProcess:
         self.url = f"http://127.0.0.1:{self.port}"
         self.config = base / "margrave.toml"
         self.config.write_text(
-            f'[site]\nname = "{site}"\n[git]\nremote = "{remote}"\n{git}[poll]\ninterval = "600s"\n'
-            f'[http]\nbind = "127.0.0.1:{self.port}"\n[drift]\ninterval = "{drift}"\n{more}'
+            f'[site]\nname = "{site}"\n[git]\nremote = "{remote}"\n{git}'
+            f'[poll]\ninterval = "{poll}"\n[drift]\ninterval = "{drift}"\n'
+            f'[http]\nbind = "127.0.0.1:{self.port}"\n{more}'
         )
         self.state = base / "state"
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         """Start it and return when it is ready."""
+        self.launch()
+        eventually(self.ready, 120, "the runner gets ready")
+
+    def launch(self) -> None:
+        """Start it without waiting for it."""
         words = [str(COMMAND), "runner", "serve", "--config", str(self.config)]
         with (self.base / "log").open("ab") as log:
             self.process = subprocess.Popen(
@@ -70,7 +77,6 @@ class RunnerProcess:
                 # Killed alone, as by the kernel: nothing of its group goes with it.
                 start_new_session=True,
             )
-        eventually(self.ready, 120, "the runner gets ready")
 
     def ready(self) -> bool:
         """Whether it answers; AssertionError when it has ended."""

@@ -1,0 +1,242 @@
+"""What the API, the command and the pages claim, in one form."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+import httpx
+
+from tests.faults.truth.tables import Row, rows_of
+from tests.faults.truth.world import APPLICATION, World
+
+Fields = Mapping[str, str]
+LIMIT: Final = 10.0
+NOTHING: Final = "\N{EN DASH}"  # what a page shows where there is no value
+
+
+class Kind(StrEnum):
+    """What a claim is about."""
+
+    SITE = "site"
+    NODE = "node"
+    DEPLOYMENT = "deployment"
+    PLACEMENT = "placement"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a channel says of one subject; a field that it does not show is left out."""
+
+    kind: Kind
+    site: str
+    fields: Fields
+    node: str = ""
+    deployment: str = ""
+
+    @property
+    def subject(self) -> str:
+        """Return the name of the subject."""
+        return " ".join(word for word in (self.site, self.node, self.deployment[:8]) if word)
+
+
+@dataclass(frozen=True)
+class Look:
+    """All claims of one channel at one time."""
+
+    channel: str
+    at: float
+    claims: tuple[Claim, ...]
+
+
+@dataclass(frozen=True)
+class Channel:
+    """A way to read claims; `read` returns None where nothing is claimed."""
+
+    name: str
+    read: Callable[[World], Iterable[Claim] | None]
+
+    def look(self, world: World) -> Look | None:
+        """Read the claims now."""
+        at = time.time()
+        found = self.read(world)
+        return None if found is None else Look(self.name, at, tuple(found))
+
+
+SHOWN: Final = {
+    Kind.SITE: ("freshness", "last_seen", "applied_commit", "wanted_commit", "behind"),
+    Kind.NODE: ("status", "last_seen"),
+    Kind.DEPLOYMENT: ("state", "outcome", "freshness", "version"),
+    Kind.PLACEMENT: ("state", "outcome", "freshness", "version", "health"),
+}
+
+
+def _claim(kind: Kind, item: Mapping[str, Any]) -> Claim:
+    fields = {name: str(item[name]) for name in SHOWN[kind] if item.get(name) is not None}
+    site = str(item["name"] if kind is Kind.SITE else item["site"])
+    node = {Kind.NODE: "name", Kind.PLACEMENT: "node"}.get(kind)
+    deployment = {Kind.DEPLOYMENT: "id", Kind.PLACEMENT: "deployment"}.get(kind)
+    return Claim(
+        kind,
+        site,
+        fields,
+        str(item[node]) if node else "",
+        str(item[deployment]) if deployment else "",
+    )
+
+
+def _newest(placements: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    by_node = {one["node"]: one for one in sorted(placements, key=lambda one: one["incarnation"])}
+    return list(by_node.values())
+
+
+def read_api(world: World) -> list[Claim] | None:
+    """Read sites, nodes, deployments and placements from the API."""
+    try:
+        with world.controller.api as api:
+            api.timeout = httpx.Timeout(LIMIT)
+            lists = {kind: _items(api, path) for kind, path in LISTS.items()}
+            lists[Kind.PLACEMENT] = [
+                placement
+                for one in lists[Kind.DEPLOYMENT]
+                for placement in _newest(_items(api, f"/deployments/{one['id']}/placements"))
+            ]
+            lists[Kind.DEPLOYMENT] += _items(api, "/deployments?state=DELETED")
+    except httpx.HTTPError:
+        return None
+    return [_claim(kind, item) for kind, items in lists.items() for item in items]
+
+
+LISTS: Final = {Kind.SITE: "/sites", Kind.NODE: "/nodes", Kind.DEPLOYMENT: "/deployments"}
+
+
+def _items(api: httpx.Client, path: str) -> list[Mapping[str, Any]]:
+    joint = "&" if "?" in path else "?"
+    answer = api.get(f"{path}{joint}limit=200")
+    # What was listed a moment ago may be gone.
+    if answer.status_code == httpx.codes.NOT_FOUND:
+        return []
+    found: list[Mapping[str, Any]] = answer.raise_for_status().json()["items"]
+    return found
+
+
+def _read_command(kind: Kind, *words: str) -> Callable[[World], list[Claim] | None]:
+    def read(world: World) -> list[Claim] | None:
+        ran = world.margrave(*words, "-o", "json", limit=LIMIT)
+        if ran.code != 0:
+            return None
+        told = json.loads(ran.output)
+        return [_claim(kind, item) for item in told["items"]]
+
+    return read
+
+
+def read_show(world: World) -> list[Claim] | None:
+    """Read `margrave deployment show`: a deployment, or several of one name, with placements."""
+    ran = world.margrave("deployment", "show", APPLICATION, "-o", "json", limit=LIMIT)
+    if ran.code != 0:
+        return None
+    told = json.loads(ran.output)
+    deployments = told.get("items", [told]) if isinstance(told, dict) else told
+    claims = [_claim(Kind.DEPLOYMENT, one) for one in deployments]
+    placed = [one for each in deployments for one in _newest(each["placements"])]
+    return claims + [_claim(Kind.PLACEMENT, one) for one in placed]
+
+
+def _read_page(
+    path: str, claim: Callable[[Row], Claim | None]
+) -> Callable[[World], list[Claim] | None]:
+    def read(world: World) -> list[Claim] | None:
+        text = fetch(world, path)
+        return None if text is None else [one for row in rows_of(text) if (one := claim(row))]
+
+    return read
+
+
+def fetch(world: World, path: str) -> str | None:
+    """Return the HTML of a page; None where it does not answer."""
+    headers = {"Authorization": f"Bearer {world.controller.token}"}
+    try:
+        answer = httpx.get(world.controller.url + path, headers=headers, timeout=LIMIT)
+        return answer.raise_for_status().text
+    except httpx.HTTPError:
+        return None
+
+
+def _site_row(row: Row) -> Claim:
+    shown = {
+        "freshness": row.badge("Freshness"),
+        "last_seen": row.time("Heard of"),
+        "applied_commit": row.title("Applied"),
+    }
+    return Claim(Kind.SITE, row.text("Site"), _present(shown))
+
+
+def _node_row(row: Row) -> Claim:
+    shown = {"status": row.badge("Status"), "last_seen": row.time("Last answer")}
+    return Claim(Kind.NODE, row.text("Site"), _present(shown), node=row.text("Node"))
+
+
+def _deployment_row(row: Row) -> Claim:
+    shown = {
+        "state": row.badge("State"),
+        "outcome": row.badge("Outcome"),
+        "version": row.text("Version"),
+        "freshness": "unknown" if row.is_marked("unknown") else "fresh",
+    }
+    deployment = row.link("Name").partition("?")[0].rpartition("/")[2]
+    return Claim(Kind.DEPLOYMENT, row.text("Site"), _present(shown), deployment=deployment)
+
+
+def read_placements_page(world: World) -> list[Claim] | None:
+    """Read the nodes on the page of each deployment."""
+    listed = fetch(world, "/deployments")
+    if listed is None:
+        return None
+    links = {row.link("Name") for row in rows_of(listed)}
+    claims: list[Claim] = []
+    for link in sorted(links):
+        text = fetch(world, link)
+        if text is None:
+            return None
+        deployment = link.partition("?")[0].rpartition("/")[2]
+        claims += [_placement_row(row, deployment) for row in rows_of(text) if "Runs" in row.cells]
+    return claims
+
+
+def _placement_row(row: Row, deployment: str) -> Claim:
+    found = re.match(r"/sites/([^/]+)/nodes/([^/]+)", row.link("Node"))
+    assert found, "a placement links to its node"
+    shown = {
+        "state": row.badge("State"),
+        "outcome": row.badge("Outcome"),
+        "version": row.text("Runs").split()[0],
+        "health": row.text("Health").partition(",")[0],
+        "freshness": "unknown" if row.is_marked("unknown") else "fresh",
+    }
+    return Claim(Kind.PLACEMENT, found[1], _present(shown), found[2], deployment)
+
+
+def _present(fields: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in fields.items() if value and value != NOTHING}
+
+
+API: Final = Channel("API", read_api)
+# Read in turn, one after the other: each is a request of several hundred milliseconds.
+COMMANDS: Final = (
+    Channel("margrave node list", _read_command(Kind.NODE, "node", "list")),
+    Channel("margrave deployment show", read_show),
+    Channel("margrave site list", _read_command(Kind.SITE, "site", "list")),
+    Channel("margrave deployment list", _read_command(Kind.DEPLOYMENT, "deployment", "list")),
+)
+PAGES: Final = (
+    Channel("page /sites", _read_page("/sites", _site_row)),
+    Channel("page /nodes", _read_page("/nodes", _node_row)),
+    Channel("page /deployments", _read_page("/deployments", _deployment_row)),
+    Channel("page of a deployment", read_placements_page),
+)
