@@ -148,12 +148,10 @@ def read_show(world: World) -> list[Claim] | None:
     return claims + [_claim(Kind.PLACEMENT, one) for one in placed]
 
 
-def _read_page(
-    path: str, claim: Callable[[Row], Claim | None]
-) -> Callable[[World], list[Claim] | None]:
+def _read_page(path: str) -> Callable[[World], list[Claim] | None]:
     def read(world: World) -> list[Claim] | None:
         text = fetch(world, path)
-        return None if text is None else [one for row in rows_of(text) if (one := claim(row))]
+        return None if text is None else [ROWS[path](row) for row in rows_of(text)]
 
     return read
 
@@ -234,9 +232,12 @@ COMMANDS: Final = (
     Channel("margrave site list", _read_command(Kind.SITE, "site", "list")),
     Channel("margrave deployment list", _read_command(Kind.DEPLOYMENT, "deployment", "list")),
 )
+ROWS: Final[Mapping[str, Callable[[Row], Claim]]] = {
+    "/sites": _site_row,
+    "/nodes": _node_row,
+    "/deployments": _deployment_row,
+}
 PAGES: Final = (
-    Channel("page /sites", _read_page("/sites", _site_row)),
-    Channel("page /nodes", _read_page("/nodes", _node_row)),
-    Channel("page /deployments", _read_page("/deployments", _deployment_row)),
+    *(Channel(f"page {path}", _read_page(path)) for path in ROWS),
     Channel("page of a deployment", read_placements_page),
 )

@@ -8,11 +8,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
 from bench.figures import keep
 from lab import Lab
+from tests.faults.truth.browser import open_pages
 from tests.faults.truth.delays import Pace
 from tests.faults.truth.judge import Spell
 from tests.faults.truth.run import TruthTest, described
@@ -23,6 +25,7 @@ SITES: Final[Mapping[str, Sequence[str]]] = {
     "depot": ("depot-1", "depot-2", "depot-3"),
 }
 PACE: Final = Pace(heartbeat=5, drift=10, connect_timeout=5)
+BEFORE: Final = 60.0  # what happened so long before a false claim may be its cause
 REST: Final = 180.0  # after the last fault everything has to become true
 
 
@@ -32,6 +35,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))
     parser.add_argument("--lab", default="truth", help="its name; it stays for the next run")
+    parser.add_argument("--browser", action="store_true", help="read pages that stay open too")
     given = parser.parse_args(words)
     say(f"==> seed {given.seed}, {given.minutes:g} minutes")
     lab = Lab(given.lab)
@@ -40,8 +44,11 @@ def main(words: Sequence[str]) -> int:
     world = World(lab, SITES, base, PACE)
     try:
         world.open()
-        test = TruthTest(world, given.seed, say)
-        with test:
+        with ExitStack() as stack:
+            pages = (
+                stack.enter_context(open_pages(world, base / "profile")) if given.browser else ()
+            )
+            test = stack.enter_context(TruthTest(world, given.seed, say, pages))
             test.deploy_everywhere()
             test.at_random(given.minutes * 60)
             test.come_to_rest(REST)
@@ -54,7 +61,7 @@ def report(test: TruthTest, seed: int, minutes: float, base: Path) -> int:
     """Print and keep the figures; the exit status."""
     (base / "diary").write_text("".join(f"{at_time(at)} {text}\n" for at, text in test.world.diary))
     for spell in test.judge.failures:
-        say("\n".join([described(spell), *history(spell, test.world)]))
+        say("\n".join([described(spell), *history(spell, test.world, test.stalled)]))
     problems = list(test.problems())
     codes = [ending.ran.code for ending in test.waits.endings]
     keep(
@@ -87,10 +94,11 @@ def longest(spell: Spell) -> dict[str, Any]:
     }
 
 
-def history(spell: Spell, world: World) -> list[str]:
+def history(spell: Spell, world: World, stalled: float) -> list[str]:
     """Return what was claimed and observed meanwhile, and what happened, in order."""
     lines = [(at, f"claims {claimed}, but {observed}") for at, claimed, observed in spell.history]
-    lines += [(at, text) for at, text in world.diary if spell.began - 60 <= at <= spell.ended]
+    begin, end = spell.began - BEFORE, spell.ended + stalled
+    lines += [(at, text) for at, text in world.diary if begin <= at <= end]
     return [f"  {at_time(at)} {text}" for at, text in sorted(lines)]
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import tempfile
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import httpx
+import yaml
 
 from lab.errors import LabError
 from margrave.errors import MargraveError
@@ -147,6 +151,27 @@ def _change(scene: Scene, site: str, seconds: float) -> None:
         scene.waits.delete(site, limit)
 
 
+def _edit(scene: Scene, site: str, seconds: float) -> None:
+    """Push another greeting to Git, as a person does."""
+    with suppress(subprocess.SubprocessError), tempfile.TemporaryDirectory() as folder:
+        # Without the controller there is nothing to push to; a lost race is not tried again.
+        _git(folder, "clone", "-q", scene.world.git_url, ".")
+        for file in Path(folder, "deployments", site).glob("*.yaml"):
+            document = yaml.safe_load(file.read_text())
+            greeting = f"pushed {scene.random.randrange(10**6)}"
+            document["spec"]["parameters"]["greeting"]["value"] = greeting
+            file.write_text(yaml.safe_dump(document, sort_keys=True))
+        _git(folder, "commit", "-q", "--all", "--message", "Greet otherwise")
+        _git(folder, "push", "-q")
+        scene.world.note(f"{site} is greeted otherwise in Git")
+
+
+def _git(folder: str, *words: str) -> None:
+    who = ("-c", "user.name=Ann", "-c", "user.email=ann@harbor.example")
+    command = ["git", *who, *words]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=60)
+
+
 DEEDS: Final[Mapping[str, Deed]] = {
     "power": Deed("node", 3, (10, 140), _cut_power),
     "link": Deed("node", 3, (5, 140), _cut_link),
@@ -156,6 +181,7 @@ DEEDS: Final[Mapping[str, Deed]] = {
     "runner": Deed("site", 2, (1, 60), _kill_runner),
     "controller": Deed("controller", 2, (1, 40), _kill_controller),
     "change": Deed("change", 6, (0, 0), _change),
+    "edit": Deed("change", 1, (0, 0), _edit),
 }
 
 

@@ -53,7 +53,7 @@ class Reader:
 class TruthTest:
     """One run over a world that is open."""
 
-    def __init__(self, world: World, seed: int, say: Say) -> None:
+    def __init__(self, world: World, seed: int, say: Say, more: tuple[Channel, ...] = ()) -> None:
         self.world = world
         self.observer = Observer(world)
         self.waits = Waits(world, self.observer)
@@ -62,7 +62,8 @@ class TruthTest:
         self.looks = 0
         self.slowest_look = 0.0
         self._rules = Rules(world, self.observer)
-        self._readers = [Reader(world, COMMANDS), Reader(world, PAGES)]
+        channels = (COMMANDS, PAGES, more)
+        self._readers = [Reader(world, some) for some in channels if some]
         self._threads = [threading.Thread(target=one.run) for one in self._readers]
         self._judged: dict[str, float] = {}
         self._last_look = time.monotonic()

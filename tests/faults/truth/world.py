@@ -101,6 +101,12 @@ class World:
         """Return the folder of the deployments repository."""
         return self.controller.folder / "state/git/deployments.git"
 
+    @property
+    def git_url(self) -> str:
+        """Return where a person clones the deployments repository and pushes to it."""
+        address = self.controller.url.removeprefix("http://")
+        return f"http://person:{self.controller.token}@{address}/git/deployments.git"
+
     def open(self) -> None:
         """Start everything and onboard the nodes."""
         for node in self.nodes:

@@ -1,0 +1,45 @@
+"""A page that stays open in a real browser, as on the screen of a control room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from tests.faults.truth.claims import ROWS, Channel, Claim
+from tests.faults.truth.tables import rows_of
+from tests.faults.truth.world import Condition, World
+from tests.integration.browser import fleet
+
+if TYPE_CHECKING:
+    from selenium import webdriver
+
+OPEN: Final = ("/nodes", "/deployments")
+
+
+@contextmanager
+def open_pages(world: World, profile: Path) -> Iterator[tuple[Channel, ...]]:
+    """Open pages, each in a tab of its own, and return the channels that read them."""
+    controller = world.controller
+    with fleet.chromium(profile) as browser:
+        fleet.sign_in(browser, controller.url, controller.user, controller.password)
+        tabs = {path: _tab(browser, controller.url + path) for path in OPEN}
+        yield tuple(_channel(browser, path, tabs) for path in OPEN)
+
+
+def _tab(browser: webdriver.Chrome, url: str) -> str:
+    browser.switch_to.new_window("tab")
+    browser.get(url)
+    return browser.current_window_handle
+
+
+def _channel(browser: webdriver.Chrome, path: str, tabs: Mapping[str, str]) -> Channel:
+    def read(world: World) -> list[Claim] | None:
+        # Without its controller a page says that it has no live line.
+        if world.presence["controller"].condition is not Condition.UP:
+            return None
+        browser.switch_to.window(tabs[path])
+        return [ROWS[path](row) for row in rows_of(browser.page_source)]
+
+    return Channel(f"open page {path}", read)
