@@ -10,12 +10,12 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from bench.figures import keep
 from lab import Lab
 from tests.faults.truth.browser import open_pages
-from tests.faults.truth.delays import Pace
+from tests.faults.truth.delays import DELAYS, Pace
 from tests.faults.truth.judge import Spell
 from tests.faults.truth.run import TruthTest, described
 from tests.faults.truth.world import World
@@ -76,22 +76,15 @@ def report(test: TruthTest, seed: int, minutes: float, base: Path) -> int:
             "deeds": test.fate.done,
             "waits": {str(code): codes.count(code) for code in sorted(set(codes), key=str)},
             "longest_false": {
-                name: longest(spell) for name, spell in sorted(test.judge.longest.items())
+                name: {"seconds": round(seconds, 1), "claim": f"{one.channel}: {one.subject}"}
+                for name, (seconds, one) in sorted(test.judge.longest.items())
             },
+            "limits": {one.name: one.limit(test.world.pace) for one in DELAYS},
             "problems": problems,
         },
     )
     say(f"==> logs and diary: {base}")
     return 1 if problems else 0
-
-
-def longest(spell: Spell) -> dict[str, Any]:
-    """Return the figures of the longest false claim of a kind."""
-    return {
-        "seconds": round(spell.seconds, 1),
-        "limit": spell.limit,
-        "claim": f"{spell.first.channel}: {spell.first.subject}",
-    }
 
 
 def history(spell: Spell, world: World, stalled: float) -> list[str]:

@@ -62,7 +62,8 @@ class Judge:
         self._open: dict[Key, Spell] = {}
         self._reported: set[Key] = set()
         self.failures: list[Spell] = []
-        self.longest: dict[str, Spell] = {}
+        # Of each kind the claim that was found false for the longest time, and that time.
+        self.longest: dict[str, tuple[float, Statement]] = {}
         self.compared = 0
 
     def look(self, at: float, statements: Iterable[Statement]) -> list[Spell]:
@@ -82,9 +83,9 @@ class Judge:
         limit = self._limits[statement.delay.name] + self._allowance
         spell = self._open.setdefault(statement.key, Spell(statement, at, at, limit))
         spell.extend(at, statement)
-        longest = self.longest.setdefault(statement.delay.name, spell)
-        if spell.seconds > longest.seconds:
-            self.longest[statement.delay.name] = spell
+        known, _ = self.longest.get(statement.delay.name, (-1.0, statement))
+        if statement.fresh and spell.seconds > known:
+            self.longest[statement.delay.name] = (spell.seconds, statement)
         late = statement.fresh and spell.seconds > limit
         if not late or statement.key in self._reported:
             return None

@@ -37,7 +37,7 @@ def test_a_claim_that_recovers_in_time_is_not_found(judge: Judge) -> None:
         judge.look(at, [_statement(holds=at % 12 == 0)])
 
     assert judge.failures == []
-    assert judge.longest[HEALTH.name].seconds == 8
+    assert judge.longest[HEALTH.name][0] == 8
 
 
 def test_a_channel_that_claims_nothing_ends_the_time(judge: Judge) -> None:
