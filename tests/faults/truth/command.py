@@ -72,7 +72,7 @@ def report(test: TruthTest, seed: int, minutes: float, base: Path) -> int:
             "looks": test.looks,
             "slowest_look": round(test.slowest_look, 1),
             "stalled": round(test.stalled),
-            "compared": test.judge.compared,
+            "compared": dict(sorted(test.judge.compared.items())),
             "deeds": test.fate.done,
             "waits": {str(code): codes.count(code) for code in sorted(set(codes), key=str)},
             "longest_false": {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -64,7 +65,7 @@ class Judge:
         self.failures: list[Spell] = []
         # Of each kind the claim that was found false for the longest time, and that time.
         self.longest: dict[str, tuple[float, Statement]] = {}
-        self.compared = 0
+        self.compared: Counter[str] = Counter()  # by channel
 
     def look(self, at: float, statements: Iterable[Statement]) -> list[Spell]:
         """Take in one look, and return the claims that it finds false for too long.
@@ -72,7 +73,7 @@ class Judge:
         Where a channel claims nothing, or nothing can be observed, the time of the claim ends.
         """
         current = list(statements)
-        self.compared += len(current)
+        self.compared.update(one.channel for one in current if one.fresh)
         false = {one.key: one for one in current if not one.holds}
         for key in self._open.keys() - false.keys():
             del self._open[key]
