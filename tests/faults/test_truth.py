@@ -1,4 +1,4 @@
-"""Whatever breaks or changes, what is shown becomes true within the documented time."""
+"""Claims of a fleet become true within the documented time, whatever breaks or changes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.lab
 
 SITES = {"harbor": ("harbor-1",), "depot": ("depot-1",)}
 PACE = Pace(heartbeat=2, drift=3, connect_timeout=3)
-# What happens, to whom, for how long, and how long it is looked at until the next one begins.
+# Name, target and seconds of each deed, and the seconds until the next one begins.
 # Node and runner are away for longer than they may be shown as there.
 DEEDS = (
     ("power", "harbor-1", 19.0, 0.0),
@@ -28,11 +28,10 @@ DEEDS = (
 
 def test_what_is_shown_is_true_while_things_break(lab: Lab, tmp_path: Path) -> None:
     """A container is killed, a node loses its power, runner and controller are killed."""
-    said: list[str] = []
     world = World(lab, SITES, tmp_path, PACE)
     try:
         world.open()
-        with TruthTest(world, 0, said.append) as test:
+        with TruthTest(world, 0, print) as test:
             test.deploy_everywhere()
             for name, target, seconds, looks in DEEDS:
                 test.fate.begin(name, target, seconds)
@@ -42,5 +41,5 @@ def test_what_is_shown_is_true_while_things_break(lab: Lab, tmp_path: Path) -> N
         world.close()
 
     assert list(test.problems()) == []
-    assert set(test.judge.compared) == {one.name for one in (API, *COMMANDS, *PAGES)}
+    assert set(test.judge.compared) == {channel.name for channel in (API, *COMMANDS, *PAGES)}
     assert sum(test.fate.done.values()) == len(DEEDS)

@@ -1,4 +1,4 @@
-"""Truth test: what the product claims, compared with what is observed, while things break.
+"""Truth test: comparison of claims with observations while a fleet breaks and changes.
 
 `world.py` holds a real controller, real site runners and lab nodes; `deeds.py` breaks and changes
 them at random; `observed.py` reads the nodes and Git directly; `claims.py` reads the API, the

@@ -36,7 +36,7 @@ def _tab(browser: webdriver.Chrome, url: str) -> str:
 
 def _channel(browser: webdriver.Chrome, path: str, tabs: Mapping[str, str]) -> Channel:
     def read(world: World) -> list[Claim] | None:
-        # Without its controller a page says that it has no live line.
+        # Without its controller a page shows that its live line is lost.
         if world.presence["controller"].condition is not Condition.UP:
             return None
         browser.switch_to.window(tabs[path])

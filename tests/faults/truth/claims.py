@@ -1,4 +1,4 @@
-"""What the API, the command and the pages claim, in one form."""
+"""Claims of the API, the command and the pages, in a common form."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOTHING: Final = "\N{EN DASH}"  # what a page shows where there is no value
 
 
 class Kind(StrEnum):
-    """What a claim is about."""
+    """The subject of a claim."""
 
     SITE = "site"
     NODE = "node"
@@ -31,7 +31,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Claim:
-    """What a channel says of one subject; a field that it does not show is left out."""
+    """The fields that a channel shows of one subject."""
 
     kind: Kind
     site: str
@@ -64,8 +64,8 @@ class Channel:
     def look(self, world: World) -> Look | None:
         """Read the claims now."""
         at = time.time()
-        found = self.read(world)
-        return None if found is None else Look(self.name, at, tuple(found))
+        claims = self.read(world)
+        return None if claims is None else Look(self.name, at, tuple(claims))
 
 
 SHOWN: Final = {
@@ -91,7 +91,8 @@ def _claim(kind: Kind, item: Mapping[str, Any]) -> Claim:
 
 
 def _newest(placements: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    by_node = {one["node"]: one for one in sorted(placements, key=lambda one: one["incarnation"])}
+    in_order = sorted(placements, key=lambda placement: placement["incarnation"])
+    by_node = {placement["node"]: placement for placement in in_order}
     return list(by_node.values())
 
 
@@ -103,8 +104,8 @@ def read_api(world: World) -> list[Claim] | None:
             lists = {kind: _items(api, path) for kind, path in LISTS.items()}
             lists[Kind.PLACEMENT] = [
                 placement
-                for one in lists[Kind.DEPLOYMENT]
-                for placement in _newest(_items(api, f"/deployments/{one['id']}/placements"))
+                for deployment in lists[Kind.DEPLOYMENT]
+                for placement in _placements(api, deployment["id"])
             ]
             lists[Kind.DEPLOYMENT] += _items(api, "/deployments?state=DELETED")
     except httpx.HTTPError:
@@ -115,14 +116,18 @@ def read_api(world: World) -> list[Claim] | None:
 LISTS: Final = {Kind.SITE: "/sites", Kind.NODE: "/nodes", Kind.DEPLOYMENT: "/deployments"}
 
 
+def _placements(api: httpx.Client, deployment: str) -> list[Mapping[str, Any]]:
+    return _newest(_items(api, f"/deployments/{deployment}/placements"))
+
+
 def _items(api: httpx.Client, path: str) -> list[Mapping[str, Any]]:
     joint = "&" if "?" in path else "?"
     answer = api.get(f"{path}{joint}limit=200")
-    # What was listed a moment ago may be gone.
+    # A deployment that was listed a moment ago may be gone.
     if answer.status_code == httpx.codes.NOT_FOUND:
         return []
-    found: list[Mapping[str, Any]] = answer.raise_for_status().json()["items"]
-    return found
+    items: list[Mapping[str, Any]] = answer.raise_for_status().json()["items"]
+    return items
 
 
 def _read_command(kind: Kind, *words: str) -> Callable[[World], list[Claim] | None]:
@@ -130,8 +135,7 @@ def _read_command(kind: Kind, *words: str) -> Callable[[World], list[Claim] | No
         ran = world.margrave(*words, "-o", "json", limit=LIMIT)
         if ran.code != 0:
             return None
-        told = json.loads(ran.output)
-        return [_claim(kind, item) for item in told["items"]]
+        return [_claim(kind, item) for item in json.loads(ran.output)["items"]]
 
     return read
 
@@ -141,11 +145,12 @@ def read_show(world: World) -> list[Claim] | None:
     ran = world.margrave("deployment", "show", APPLICATION, "-o", "json", limit=LIMIT)
     if ran.code != 0:
         return None
-    told = json.loads(ran.output)
-    deployments = told.get("items", [told]) if isinstance(told, dict) else told
-    claims = [_claim(Kind.DEPLOYMENT, one) for one in deployments]
-    placed = [one for each in deployments for one in _newest(each["placements"])]
-    return claims + [_claim(Kind.PLACEMENT, one) for one in placed]
+    shown = json.loads(ran.output)
+    deployments = shown.get("items", [shown]) if isinstance(shown, dict) else shown
+    claims = [_claim(Kind.DEPLOYMENT, deployment) for deployment in deployments]
+    for deployment in deployments:
+        claims += [_claim(Kind.PLACEMENT, item) for item in _newest(deployment["placements"])]
+    return claims
 
 
 def _read_page(path: str) -> Callable[[World], list[Claim] | None]:
@@ -208,8 +213,8 @@ def read_placements_page(world: World) -> list[Claim] | None:
 
 
 def _placement_row(row: Row, deployment: str) -> Claim:
-    found = re.match(r"/sites/([^/]+)/nodes/([^/]+)", row.link("Node"))
-    assert found, "a placement links to its node"
+    place = re.match(r"/sites/([^/]+)/nodes/([^/]+)", row.link("Node"))
+    assert place, "a placement links to its node"
     shown = {
         "state": row.badge("State"),
         "outcome": row.badge("Outcome"),
@@ -217,7 +222,7 @@ def _placement_row(row: Row, deployment: str) -> Claim:
         "health": row.text("Health").partition(",")[0],
         "freshness": "unknown" if row.is_marked("unknown") else "fresh",
     }
-    return Claim(Kind.PLACEMENT, found[1], _present(shown), found[2], deployment)
+    return Claim(Kind.PLACEMENT, place[1], _present(shown), place[2], deployment)
 
 
 def _present(fields: Mapping[str, str]) -> dict[str, str]:
@@ -225,7 +230,7 @@ def _present(fields: Mapping[str, str]) -> dict[str, str]:
 
 
 API: Final = Channel("API", read_api)
-# Read in turn, one after the other: each is a request of several hundred milliseconds.
+# Read in turn: each is a request of several hundred milliseconds.
 COMMANDS: Final = (
     Channel("margrave node list", _read_command(Kind.NODE, "node", "list")),
     Channel("margrave deployment show", read_show),

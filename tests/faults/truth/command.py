@@ -25,7 +25,7 @@ SITES: Final[Mapping[str, Sequence[str]]] = {
     "depot": ("depot-1", "depot-2", "depot-3"),
 }
 PACE: Final = Pace(heartbeat=5, drift=10, connect_timeout=5)
-BEFORE: Final = 60.0  # what happened so long before a false claim may be its cause
+BEFORE: Final = 60.0  # seconds before a false claim in which its cause may lie
 REST: Final = 180.0  # after the last fault everything has to become true
 
 
@@ -36,9 +36,9 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))
     parser.add_argument("--lab", default="truth", help="its name; it stays for the next run")
     parser.add_argument("--browser", action="store_true", help="read pages that stay open too")
-    given = parser.parse_args(words)
-    say(f"==> seed {given.seed}, {given.minutes:g} minutes")
-    lab = Lab(given.lab)
+    options = parser.parse_args(words)
+    say(f"==> seed {options.seed}, {options.minutes:g} minutes")
+    lab = Lab(options.lab)
     lab.up([node for nodes in SITES.values() for node in nodes], progress=say)
     base = Path(tempfile.mkdtemp(prefix="margrave-truth-"))
     world = World(lab, SITES, base, PACE)
@@ -46,15 +46,15 @@ def main(words: Sequence[str]) -> int:
         world.open()
         with ExitStack() as stack:
             pages = (
-                stack.enter_context(open_pages(world, base / "profile")) if given.browser else ()
+                stack.enter_context(open_pages(world, base / "profile")) if options.browser else ()
             )
-            test = stack.enter_context(TruthTest(world, given.seed, say, pages))
+            test = stack.enter_context(TruthTest(world, options.seed, say, pages))
             test.deploy_everywhere()
-            test.at_random(given.minutes * 60)
+            test.at_random(options.minutes * 60)
             test.come_to_rest(REST)
     finally:
         world.close()
-    return report(test, given.seed, given.minutes, base)
+    return report(test, options.seed, options.minutes, base)
 
 
 def report(test: TruthTest, seed: int, minutes: float, base: Path) -> int:
@@ -76,10 +76,10 @@ def report(test: TruthTest, seed: int, minutes: float, base: Path) -> int:
             "deeds": test.fate.done,
             "waits": {str(code): codes.count(code) for code in sorted(set(codes), key=str)},
             "longest_false": {
-                name: {"seconds": round(seconds, 1), "claim": f"{one.channel}: {one.subject}"}
-                for name, (seconds, one) in sorted(test.judge.longest.items())
+                name: {"seconds": round(seconds, 1), "claim": f"{claim.channel}: {claim.subject}"}
+                for name, (seconds, claim) in sorted(test.judge.longest.items())
             },
-            "limits": {one.name: one.limit(test.world.pace) for one in DELAYS},
+            "limits": {delay.name: delay.limit(test.world.pace) for delay in DELAYS},
             "problems": problems,
         },
     )
@@ -88,7 +88,7 @@ def report(test: TruthTest, seed: int, minutes: float, base: Path) -> int:
 
 
 def history(spell: Spell, world: World, stalled: float) -> list[str]:
-    """Return what was claimed and observed meanwhile, and what happened, in order."""
+    """Return claims, observations and events of a false claim, in order."""
     lines = [(at, f"claims {claimed}, but {observed}") for at, claimed, observed in spell.history]
     begin, end = spell.began - BEFORE, spell.ended + stalled
     lines += [(at, text) for at, text in world.diary if begin <= at <= end]

@@ -1,4 +1,4 @@
-"""What happens to a fleet: faults of nodes and processes, and changes of deployments."""
+"""Faults of nodes and processes, and changes of deployments."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BETWEEN_CRASHES: Final = 4.0
 
 @dataclass(frozen=True)
 class Scene:
-    """What a deed works with."""
+    """The fleet and the random numbers that a deed works with."""
 
     world: World
     waits: Waits
@@ -78,10 +78,10 @@ def _kill_container(scene: Scene, node: str, seconds: float) -> None:
     """Kill, stop or remove one container of the application behind the product's back."""
     with suppress(httpx.HTTPError, OSError), engine(scene.world, node) as client:
         rows = client.get(LIST, params={"all": "true"}).json()
-        own = sorted(row["Id"] for row in rows if DEPLOYMENT in (row.get("Labels") or {}))
-        if not own:
+        containers = sorted(row["Id"] for row in rows if DEPLOYMENT in (row.get("Labels") or {}))
+        if not containers:
             return
-        target = LIST.replace("json", scene.random.choice(own))
+        target = LIST.replace("json", scene.random.choice(containers))
         verb, path, how = scene.random.choice(HARM)
         scene.world.note(f"a container of {node}: {verb} {path}")
         client.request(verb, target + path, params=how, timeout=30)

@@ -1,4 +1,4 @@
-"""How long each kind of claim may be false: the table of docs/delays.md."""
+"""Longest time for which each kind of claim may be false: the table of docs/delays.md."""
 
 from __future__ import annotations
 
@@ -64,4 +64,4 @@ DELAYS: Final = (
 
 def limits(pace: Pace) -> Mapping[str, float]:
     """Return the seconds of each delay at these settings."""
-    return {one.name: one.limit(pace) for one in DELAYS}
+    return {delay.name: delay.limit(pace) for delay in DELAYS}

@@ -13,7 +13,7 @@ Key = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Statement:
-    """One claim compared with what was observed at the same moment."""
+    """A claim and the observation of the same moment."""
 
     channel: str  # the API, a command or a page
     subject: str
@@ -21,8 +21,8 @@ class Statement:
     holds: bool
     claimed: str
     observed: str
-    # Whether the claim was read just now. One that was read before counts on, but only a claim
-    # that is read again is found to be false for too long.
+    # Read since the last look. The time of an earlier reading counts on, and a failure needs a
+    # new one.
     fresh: bool = True
 
     @property
@@ -63,7 +63,7 @@ class Judge:
         self._open: dict[Key, Spell] = {}
         self._reported: set[Key] = set()
         self.failures: list[Spell] = []
-        # Of each kind the claim that was found false for the longest time, and that time.
+        # By delay: the claim that was false for the longest time, with that time.
         self.longest: dict[str, tuple[float, Statement]] = {}
         self.compared: Counter[str] = Counter()  # by channel
 
@@ -73,12 +73,13 @@ class Judge:
         Where a channel claims nothing, or nothing can be observed, the time of the claim ends.
         """
         current = list(statements)
-        self.compared.update(one.channel for one in current if one.fresh)
-        false = {one.key: one for one in current if not one.holds}
+        self.compared.update(statement.channel for statement in current if statement.fresh)
+        false = {statement.key: statement for statement in current if not statement.holds}
         for key in self._open.keys() - false.keys():
             del self._open[key]
             self._reported.discard(key)
-        return [spell for one in false.values() if (spell := self._extend(at, one))]
+        spells = [self._extend(at, statement) for statement in false.values()]
+        return [spell for spell in spells if spell]
 
     def _extend(self, at: float, statement: Statement) -> Spell | None:
         limit = self._limits[statement.delay.name] + self._allowance

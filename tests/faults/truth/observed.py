@@ -1,4 +1,4 @@
-"""What is really so: containers and answers of the nodes, processes, and documents in Git.
+"""Direct observation of containers, answers of nodes, processes and documents in Git.
 
 Nothing here goes through the product. Nodes are read over the socket of their engine, which this
 machine reaches through the node's file system even while its cable is cut.
@@ -49,7 +49,14 @@ class Container:
     service: str
     state: str
     health: str
-    pid: int
+
+    @property
+    def is_healthy(self) -> bool:
+        """Return whether it runs and its health check succeeds."""
+        return (self.state, self.health) == ("running", "healthy")
+
+    def __str__(self) -> str:
+        return f"{self.service} {self.state} {self.health}"
 
 
 @dataclass(frozen=True)
@@ -64,16 +71,16 @@ class NodeView:
         """Return whether all services of a deployment run and are healthy."""
         if self.containers is None:
             return None
-        own = self.containers.get(deployment, ())
-        if any(one.health == "starting" for one in own):
+        containers = self.containers.get(deployment, ())
+        if any(container.health == "starting" for container in containers):
             return None
-        good = {one.service for one in own if (one.state, one.health) == ("running", "healthy")}
-        return good == SERVICES
+        healthy = {container.service for container in containers if container.is_healthy}
+        return healthy == SERVICES
 
 
 @dataclass(frozen=True)
 class SiteView:
-    """A site's runner and what Git wants of the site."""
+    """The runner of a site, and the releases that Git has for it."""
 
     runner: Condition
     wanted: Mapping[str, Release]  # by deployment
@@ -97,7 +104,7 @@ class Observer:
         self._pool = ThreadPoolExecutor(len(world.nodes))
         self._documents: dict[str, dict[str, dict[str, Release]]] = {}
         self._subtrees: dict[tuple[str, str], str] = {}
-        # What answered last on each node, and when: it outlasts a node that is away.
+        # The last answer of each node with its time; it is kept while the node is away.
         self.last_answer: dict[str, tuple[float, Release]] = {}
 
     def look(self) -> Truth:
@@ -142,12 +149,12 @@ class Observer:
             rows = engine(self._world, node).get(LIST, params={"all": "true"}).json()
         except (MargraveError, OSError, httpx.HTTPError, ValueError):
             return None
-        found: dict[str, list[Container]] = {}
+        by_deployment: dict[str, list[Container]] = {}
         for row in rows:
             labels = row.get("Labels") or {}
             if DEPLOYMENT in labels:
-                found.setdefault(labels[DEPLOYMENT], []).append(_container(row, labels))
-        return {name: tuple(some) for name, some in found.items()}
+                by_deployment.setdefault(labels[DEPLOYMENT], []).append(_container(row, labels))
+        return {name: tuple(containers) for name, containers in by_deployment.items()}
 
     def _wanted(self, head: str) -> dict[str, dict[str, Release]]:
         if head not in self._documents:
@@ -155,15 +162,15 @@ class Observer:
         return self._documents[head]
 
     def _read(self, head: str) -> dict[str, dict[str, Release]]:
-        found: dict[str, dict[str, Release]] = {}
+        by_site: dict[str, dict[str, Release]] = {}
         for path in self._git("ls-tree", "-r", "--name-only", head, "deployments").splitlines():
             _, site, name = path.split("/")
             spec = yaml.safe_load(self._git("show", f"{head}:{path}"))["spec"]
             release = Release(
                 spec["x-margrave-extensions"]["version"], spec["parameters"]["greeting"]["value"]
             )
-            found.setdefault(site, {})[name.removesuffix(".yaml")] = release
-        return found
+            by_site.setdefault(site, {})[name.removesuffix(".yaml")] = release
+        return by_site
 
     def _subtree(self, commit: str, site: str) -> str:
         if (commit, site) not in self._subtrees:
@@ -183,15 +190,13 @@ def engine(world: World, node: str) -> httpx.Client:
 
 
 def _container(row: Mapping[str, Any], labels: Mapping[str, str]) -> Container:
-    return Container(
-        row["Id"], labels.get(SERVICE, ""), row["State"], row["Status"], row.get("Pid") or 0
-    )
+    return Container(row["Id"], labels.get(SERVICE, ""), row["State"], row["Status"])
 
 
 def _answer(address: str) -> Release | None:
     try:
-        told = httpx.get(f"http://{address}:{PORT}/", timeout=LIMIT, trust_env=False).json()
-        return Release(told["version"], told["greeting"])
+        answer = httpx.get(f"http://{address}:{PORT}/", timeout=LIMIT, trust_env=False).json()
+        return Release(answer["version"], answer["greeting"])
     except (httpx.HTTPError, json.JSONDecodeError, KeyError):
         return None
 

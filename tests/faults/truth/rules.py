@@ -53,7 +53,7 @@ class Rules:
         if applied and runner is Condition.UP:
             whole = self._observer.contains(applied, truth.head, claim.site)
             yield delays.APPLIED, whole, applied[:12], f"Git is at {truth.head[:12]}"
-            # A controller that is ahead of a runner says so; it never says the opposite.
+            # `behind` has to be false then; how soon it becomes true is the delay above.
             if whole and "behind" in fields:
                 yield delays.APPLIED, fields["behind"] == "False", "behind", "it has all of Git"
 
@@ -113,7 +113,7 @@ class Rules:
 
 
 def _running(claim: Claim, view: NodeView) -> Found:
-    """Compare health and version of what is at rest; under way both are the last known."""
+    """Compare health and version of an installed release; during work both are the last known."""
     if claim.fields["state"] != "INSTALLED":
         return
     health, healthy = claim.fields.get("health", ""), view.healthy(claim.deployment)
@@ -127,18 +127,17 @@ def _running(claim: Claim, view: NodeView) -> Found:
 
 def _outcome(claim: Claim, view: NodeView, wanted: Release) -> Found:
     state, outcome = claim.fields["state"], claim.fields["outcome"]
-    told, seen = f"{state} {outcome}", f"{view.answer} answers, Git wants {wanted}"
+    shown, seen = f"{state} {outcome}", f"{view.answer} answers, Git wants {wanted}"
     if view.answer is None:
         return
     if outcome == "succeeded":
-        yield delays.OUTCOME, view.answer == wanted, told, seen
+        yield delays.OUTCOME, view.answer == wanted, shown, seen
     if view.answer == wanted and view.healthy(claim.deployment):
-        yield delays.COMPLETION, (state, outcome) == AT_REST, told, f"{seen}, and is healthy"
+        yield delays.COMPLETION, (state, outcome) == AT_REST, shown, f"{seen}, and is healthy"
 
 
 def _containers(view: NodeView, deployment: str) -> str:
-    own = (view.containers or {}).get(deployment, ())
-    return ", ".join(f"{one.service} {one.state} {one.health}" for one in own) or "none"
+    return ", ".join(map(str, (view.containers or {}).get(deployment, ()))) or "none"
 
 
 def _has(truth: Truth, node: str, claim: Claim) -> bool:

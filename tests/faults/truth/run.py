@@ -19,7 +19,7 @@ from tests.faults.truth.waits import Waits
 from tests.faults.truth.world import World
 
 EVERY: Final = 2.0
-# Claims and truth are read one after the other, and no more often than every two seconds.
+# Claims and truth are read in sequence, and no more often than every two seconds.
 ALLOWANCE: Final = 5.0
 LONGEST: Final = 2 * EVERY  # a look that takes longer than this counts as so long
 BETWEEN_READS: Final = 2.0
@@ -63,8 +63,8 @@ class TruthTest:
         self.slowest_look = 0.0
         self._rules = Rules(world, self.observer)
         channels = (COMMANDS, PAGES, more)
-        self._readers = [Reader(world, some) for some in channels if some]
-        self._threads = [threading.Thread(target=one.run) for one in self._readers]
+        self._readers = [Reader(world, group) for group in channels if group]
+        self._threads = [threading.Thread(target=reader.run) for reader in self._readers]
         self._judged: dict[str, float] = {}
         self._last_look = time.monotonic()
         self._time = time.time()
@@ -125,7 +125,7 @@ class TruthTest:
         began = time.monotonic()
         truth = self.observer.look()
         looks = [API.look(self.world)]
-        looks += [one for reader in self._readers for one in list(reader.looks.values())]
+        looks += [look for reader in self._readers for look in list(reader.looks.values())]
         statements = [
             statement
             for look in looks
@@ -148,8 +148,10 @@ class TruthTest:
             if ending.problem:
                 words = " ".join(ending.ran.words)
                 yield f"margrave {words}: {ending.problem}\n{ending.ran.output[-2000:]}"
-        for error in (*self.fate.errors, *(one for r in self._readers for one in r.errors)):
+        for error in self.fate.errors:
             yield repr(error)
+        for reader in self._readers:
+            yield from map(repr, reader.errors)
 
     def _clock(self, now: float) -> float:
         """Return the time of this run, which does not count what the machine stood still.

@@ -46,8 +46,8 @@ class Row:
         return name in self.marks.split()
 
     def _first(self, pattern: re.Pattern[str], column: str) -> str:
-        found = pattern.search(self.cells.get(column, ""))
-        return found[1].strip() if found else ""
+        match = pattern.search(self.cells.get(column, ""))
+        return match[1].strip() if match else ""
 
 
 class _Tables(HTMLParser):
@@ -61,7 +61,7 @@ class _Tables(HTMLParser):
         self._in_head = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
+        attributes = {name: value or "" for name, value in attrs}
         if tag == "thead":
             self._end_row()
             self._heads, self._in_head = [], True
@@ -71,11 +71,11 @@ class _Tables(HTMLParser):
             self._end_row()
             self._cells = []
             if not self._in_head:
-                self.rows.append(Row(given.get("class", "")))
+                self.rows.append(Row(attributes.get("class", "")))
         elif tag in ("td", "th") and self._cells is not None:
             self._cells.append("")
         elif self._cells:
-            self._cells[-1] += _tag(tag, given)
+            self._cells[-1] += _tag(tag, attributes)
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "table":
@@ -89,7 +89,7 @@ class _Tables(HTMLParser):
 
     def _end_head(self) -> None:
         if self._in_head:
-            self._heads = [" ".join(TAGS.sub(" ", one).split()) for one in self._cells or ()]
+            self._heads = [" ".join(TAGS.sub(" ", cell).split()) for cell in self._cells or ()]
         self._cells, self._in_head = None, False
 
     def _end_row(self) -> None:

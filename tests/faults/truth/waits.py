@@ -20,7 +20,7 @@ LATELY: Final = 15.0
 
 @dataclass(frozen=True)
 class Ending:
-    """A call that has ended, and what is wrong with how it did."""
+    """A call that has ended, with the problem found, or an empty text."""
 
     ran: Ran
     problem: str
@@ -55,8 +55,8 @@ class Waits:
         return self._world.margrave(*timed, limit=limit + AFTER_LIMIT)
 
     def _note(self, ran: Ran, problem: str) -> None:
-        told = f"exit {ran.code} after {ran.ended - ran.began:.0f} s"
-        self._world.note(f"end margrave {' '.join(ran.words)}: {told} {problem}")
+        end = f"exit {ran.code} after {ran.ended - ran.began:.0f} s"
+        self._world.note(f"end margrave {' '.join(ran.words)}: {end} {problem}")
         with self._lock:
             self.endings.append(Ending(ran, problem))
 
@@ -75,17 +75,21 @@ class Waits:
 
     def _fits(self, ran: Ran, site: str, version: str, greeting: str) -> str:
         """Return how the code contradicts what runs on the nodes."""
-        asked = Release(version, greeting)
+        requested = Release(version, greeting)
         runs = {node: self._lately(node, ran) for node in self._world.sites[site]}
-        other = {node: str(one) for node, one in runs.items() if one is not None and one != asked}
+        other = {
+            node: str(release)
+            for node, release in runs.items()
+            if release is not None and release != requested
+        }
         if ran.code == DONE and version == BAD:
             return "exit 0 for a release that never gets healthy"
         if ran.code == DONE and other:
             return f"exit 0, and these answer otherwise: {other}"
         if ran.code == NOT_FOUND:
             return "exit 3 for an application and a site that are there"
-        if ran.code == FAILED and version != BAD and all(one == asked for one in runs.values()):
-            return "exit 1, and all nodes run what was asked for"
+        if ran.code == FAILED and version != BAD and set(runs.values()) == {requested}:
+            return "exit 1, and all nodes run the requested release"
         return ""
 
     def _lately(self, node: str, ran: Ran) -> Release | None:

@@ -1,4 +1,4 @@
-"""The fleet of a truth test: a controller, site runners and lab nodes, and what is done to them."""
+"""The fleet of a truth test: a controller, site runners and lab nodes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CHECKS = "4s"
 
 
 class Condition(StrEnum):
-    """Whether a node or a process is there, as far as this test has seen to it."""
+    """Presence of a node or a process, as brought about by this test."""
 
     UP = "up"
     CHANGING = "changing"  # neither is certain at this moment
@@ -141,11 +141,11 @@ class World:
 
     def margrave(self, *words: str, limit: float = 60) -> Ran:
         """Run the operator's command; one that does not end within the limit is ended."""
-        own = {"MARGRAVE_URL": self.controller.url, "MARGRAVE_TOKEN": self.controller.token}
+        variables = {"MARGRAVE_URL": self.controller.url, "MARGRAVE_TOKEN": self.controller.token}
         began = time.time()
         process = subprocess.Popen(
             [str(CLI), *words],
-            env={**os.environ, **own},
+            env={**os.environ, **variables},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -1,4 +1,4 @@
-"""The truth test compares each kind of claim with what it is about."""
+"""Comparison of each kind of claim with an observation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NOW = time.time()
 
 
 class Fleet:
-    """One site with one node, and what is so there."""
+    """One site with one node, and the observation of both."""
 
     def __init__(self) -> None:
         self.sites = {"harbor": ("harbor-1",)}
@@ -42,20 +42,20 @@ class Fleet:
 
     def truth(self) -> Truth:
         """A look at it."""
-        own = tuple(
-            Container(name, name, state, "healthy", 1) for name, state in self.containers.items()
+        containers = tuple(
+            Container(name, name, state, "healthy") for name, state in self.containers.items()
         )
-        view = NodeView(self.reachable, {SHOP: own} if own else {}, self.answer)
+        view = NodeView(self.reachable, {SHOP: containers} if containers else {}, self.answer)
         site = SiteView(self.runner, self.wanted)
         return Truth(NOW, {"harbor-1": view}, {"harbor": site}, "c2")
 
     def false(self, kind: Kind, **fields: str) -> set[str]:
-        """Return the delays of what is false in a claim."""
+        """Return the delays of the false fields of a claim."""
         node = "harbor-1" if kind in (Kind.NODE, Kind.PLACEMENT) else ""
         claim = Claim(kind, "harbor", fields, node, SHOP)
         rules = Rules(cast(Any, self), cast(Any, self))
-        found = rules.statements(Look("API", NOW, (claim,)), self.truth(), fresh=True)
-        return {one.delay.name for one in found if not one.holds}
+        statements = rules.statements(Look("API", NOW, (claim,)), self.truth(), fresh=True)
+        return {one.delay.name for one in statements if not one.holds}
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def _ago(seconds: float) -> str:
 
 
 def test_nothing_is_false_where_all_is_well(fleet: Fleet) -> None:
-    """Each kind of claim holds for a fleet that is as it says."""
+    """Each kind of claim holds for a healthy fleet."""
     assert fleet.false(Kind.SITE, freshness="fresh", applied_commit="c2", behind="False") == set()
     assert fleet.false(Kind.NODE, status="active", last_seen=_ago(8)) == set()
     assert fleet.false(Kind.DEPLOYMENT, **GOOD) == set()
@@ -126,13 +126,13 @@ def test_an_old_release_has_not_succeeded_when_git_wants_another(fleet: Fleet) -
 
 
 def test_a_release_that_runs_is_not_pending_for_ever(fleet: Fleet) -> None:
-    """What Git wants runs and is healthy: the operation has to end."""
+    """The operation of a release that runs and is healthy has to end."""
     working = {**GOOD, "state": "UPDATING", "outcome": "pending"}
     assert fleet.false(Kind.PLACEMENT, **working) == {"completion"}
 
 
 def test_another_version_than_the_one_that_answers_is_false(fleet: Fleet) -> None:
-    """The application itself tells its version."""
+    """The application's own answer counts."""
     fleet.answer = NEW
     assert "version" in fleet.false(Kind.PLACEMENT, **GOOD)
 
@@ -154,7 +154,7 @@ def test_what_is_deleted_leaves_no_container(fleet: Fleet) -> None:
         (0, 5, "1.1.0", "answer otherwise"),
         (0, 5, "1.2.0", "never gets healthy"),
         (1, 5, "1.2.0", ""),
-        (1, 5, "1.0.0", "all nodes run what was asked for"),
+        (1, 5, "1.0.0", "all nodes run the requested release"),
         (124, 60, "1.1.0", ""),
         (124, 5, "1.1.0", "exit 124 after 5 s"),
         (6, 5, "1.1.0", "although the controller was there"),
