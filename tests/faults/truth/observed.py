@@ -22,7 +22,6 @@ import yaml
 from margrave.errors import MargraveError
 from tests.faults.truth.world import Condition, World
 
-SOCKET = Path("/run/podman/podman.sock")
 LIST = "http://podman/v5.0.0/libpod/containers/json"
 PORT = 8000
 LIMIT = 2.0
@@ -135,7 +134,7 @@ class Observer:
 
     def _node(self, node: str) -> NodeView:
         condition = self._world.presence[node].condition
-        address = self._world.lab.node(node).address
+        address = self._world.addresses[node]
         containers = self._containers(node)
         if condition is not Condition.UP:
             return NodeView(False if condition is Condition.DOWN else None, containers, None)
@@ -185,7 +184,7 @@ class Observer:
 
 def engine(world: World, node: str) -> httpx.Client:
     """Return a client of the node's container engine."""
-    transport = httpx.HTTPTransport(uds=str(world.lab.inside(node, SOCKET)))
+    transport = httpx.HTTPTransport(uds=str(world.engine_socket(node)))
     return httpx.Client(transport=transport, timeout=LIMIT)
 
 

@@ -25,6 +25,7 @@ from tests.support.shop import clean
 
 APPLICATION = "storefront"
 CHECKS = "4s"
+SOCKET = Path("/run/podman/podman.sock")
 
 
 class Condition(StrEnum):
@@ -83,6 +84,8 @@ class World:
         self.presence = {"controller": Presence()}
         self.presence |= {site: Presence() for site in self.sites}
         self.presence |= {node: Presence() for node in self.nodes}
+        self.addresses = {node: lab.node(node).address for node in self.nodes}
+        self._sockets: dict[str, Path] = {}
         self._base = base
         self._log = threading.Lock()
         self.diary: list[tuple[float, str]] = []
@@ -95,6 +98,13 @@ class World:
     def site_of(self, node: str) -> str:
         """Return the site of a node."""
         return next(site for site, nodes in self.sites.items() if node in nodes)
+
+    def engine_socket(self, node: str) -> Path:
+        """Return the socket of a node's engine, which is another file after each power cut."""
+        known = self._sockets.get(node)
+        if known is None or not known.exists():
+            known = self._sockets[node] = self.lab.inside(node, SOCKET)
+        return known
 
     @property
     def repository(self) -> Path:
@@ -188,5 +198,5 @@ class World:
         )
 
     def _onboard(self, node: str) -> None:
-        address, host_key = self.lab.node(node).address, self.lab.host_key(node)
-        self.runners[self.site_of(node)].add(node, address, self.lab.key, host_key)
+        runner, address = self.runners[self.site_of(node)], self.addresses[node]
+        runner.add(node, address, self.lab.key, self.lab.host_key(node))
