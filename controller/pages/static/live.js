@@ -40,11 +40,14 @@
 
   // ---- changing in place: what somebody has opened, typed or is reading stays -------------------
   Object.assign(Idiomorph.defaults, { ignoreActiveValue: true, restoreFocus: true });
+  const isFilledIn = (field) => field.matches("select")
+    ? [...field.options].some((option) => option.selected !== option.defaultSelected)
+    : field.matches("textarea, input:not([type=checkbox], [type=radio])") && field.value !== field.defaultValue;
   Idiomorph.defaults.callbacks = {
     ...Idiomorph.defaults.callbacks,
     beforeNodeMorphed: (old, fresh) => {
       if (old.nodeType !== 1) return true;
-      if (old.hasAttribute("data-keep")) return false;
+      if (old.hasAttribute("data-keep") || isFilledIn(old)) return false;
       return !(old.tagName === "TIME" && old.dateTime === fresh.dateTime);
     },
     beforeAttributeUpdated: (name, node) => !(name === "open" && node.tagName === "DETAILS"),
@@ -148,6 +151,15 @@
       refresh();
     }, Math.max(150, 1000 - (Date.now() - last)));
   };
+  // Heartbeats are no events, but they move the times of the last answers. A tab in the background
+  // waits until it is looked at.
+  const OLDEST = 15000;
+  const opened = Date.now();
+  const renew = () => {
+    if (!document.hidden && Date.now() - Math.max(opened, last) >= OLDEST) soon();
+  };
+  setInterval(renew, 5000);
+  document.addEventListener("visibilitychange", renew);
 
   // ---- one stream for all tabs of this browser ----------------------------------------------------
   // A browser opens six connections to a host; a stream in every tab would leave none for pages.

@@ -20,26 +20,26 @@ OPEN: Final = ("/nodes", "/deployments")
 
 @contextmanager
 def open_pages(world: World, profile: Path) -> Iterator[tuple[Channel, ...]]:
-    """Open pages, each in a tab of its own, and return the channels that read them."""
+    """Open pages, each in a window of its own, and return the channels that read them."""
     controller = world.controller
     with fleet.chromium(profile) as browser:
         fleet.sign_in(browser, controller.url, controller.user, controller.password)
-        tabs = {path: _tab(browser, controller.url + path) for path in OPEN}
-        yield tuple(_channel(browser, path, tabs) for path in OPEN)
+        windows = {path: _window(browser, controller.url + path) for path in OPEN}
+        yield tuple(_channel(browser, path, windows) for path in OPEN)
 
 
-def _tab(browser: webdriver.Chrome, url: str) -> str:
-    browser.switch_to.new_window("tab")
+def _window(browser: webdriver.Chrome, url: str) -> str:
+    browser.switch_to.new_window("window")
     browser.get(url)
     return browser.current_window_handle
 
 
-def _channel(browser: webdriver.Chrome, path: str, tabs: Mapping[str, str]) -> Channel:
+def _channel(browser: webdriver.Chrome, path: str, windows: Mapping[str, str]) -> Channel:
     def read(world: World) -> list[Claim] | None:
         # Without its controller a page shows that its live line is lost.
         if world.presence["controller"].condition is not Condition.UP:
             return None
-        browser.switch_to.window(tabs[path])
+        browser.switch_to.window(windows[path])
         return [ROWS[path](row) for row in rows_of(browser.page_source)]
 
     return Channel(f"open page {path}", read)
