@@ -52,6 +52,7 @@ class Look:
     channel: str
     at: float
     claims: tuple[Claim, ...]
+    lag: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -60,12 +61,13 @@ class Channel:
 
     name: str
     read: Callable[[World], Iterable[Claim] | None]
+    lag: float = 0.0  # seconds by which it follows the API
 
     def look(self, world: World) -> Look | None:
         """Read the claims now."""
         at = time.time()
         claims = self.read(world)
-        return None if claims is None else Look(self.name, at, tuple(claims))
+        return None if claims is None else Look(self.name, at, tuple(claims), self.lag)
 
 
 SHOWN: Final = {

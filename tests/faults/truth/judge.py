@@ -24,6 +24,7 @@ class Statement:
     # Read since the last look. The time of an earlier reading counts on, and a failure needs a
     # new one.
     fresh: bool = True
+    lag: float = 0.0  # seconds by which its channel follows the others
 
     @property
     def key(self) -> Key:
@@ -82,7 +83,7 @@ class Judge:
         return [spell for spell in spells if spell]
 
     def _extend(self, at: float, statement: Statement) -> Spell | None:
-        limit = self._limits[statement.delay.name] + self._allowance
+        limit = self._limits[statement.delay.name] + statement.lag + self._allowance
         spell = self._open.setdefault(statement.key, Spell(statement, at, at, limit))
         spell.extend(at, statement)
         known, _ = self.longest.get(statement.delay.name, (-1.0, statement))
