@@ -15,6 +15,7 @@ from tests.integration.browser import fleet
 if TYPE_CHECKING:
     from selenium import webdriver
 
+LAG: Final = 20.0  # a page that misses an event reads itself again after this time
 OPEN: Final = ("/nodes", "/deployments")
 
 
@@ -42,4 +43,4 @@ def _channel(browser: webdriver.Chrome, path: str, windows: Mapping[str, str]) -
         browser.switch_to.window(windows[path])
         return [ROWS[path](row) for row in rows_of(browser.page_source)]
 
-    return Channel(f"open page {path}", read)
+    return Channel(f"open page {path}", read, LAG)

@@ -37,7 +37,9 @@ class Rules:
         """Return a statement for each claim of a look of which the truth is known."""
         for claim in look.claims:
             for delay, holds, claimed, observed in self._by_kind[claim.kind](claim, truth):
-                yield Statement(look.channel, claim.subject, delay, holds, claimed, observed, fresh)
+                yield Statement(
+                    look.channel, claim.subject, delay, holds, claimed, observed, fresh, look.lag
+                )
 
     def _site(self, claim: Claim, truth: Truth) -> Found:
         runner, fields = truth.sites[claim.site].runner, claim.fields
