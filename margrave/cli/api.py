@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import ssl
+import time
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 # Longer than the controller's comment lines on a quiet stream, so silence means a lost link.
 STREAM_SILENCE = 60.0
+# Seconds to open a connection, and those that a call at the very end of a wait still gets.
+CONNECT = 10.0
+SHORTEST = 1.0
 # The most that the controller gives at once.
 PAGE = 200
 
@@ -51,17 +56,23 @@ class Api:
             headers["Authorization"] = f"Bearer {token}"
         self.url = url.rstrip("/")
         self._where = str(uds) if uds else self.url
+        self._timeout = timeout
+        self._end: float | None = None
         # A proxy of the environment must not stand between two programs of one machine.
         outside = uds is None and urlsplit(url).hostname not in LOOPBACK
         trust = _trust(self.url, pair)
         self._client = httpx.Client(
             base_url=self.url,
             headers=headers,
-            timeout=httpx.Timeout(timeout, connect=10.0),
+            timeout=httpx.Timeout(timeout, connect=CONNECT),
             transport=httpx.HTTPTransport(uds=str(uds), verify=trust) if uds else None,
             verify=trust,
             trust_env=outside,
         )
+
+    def end_by(self, moment: float) -> None:
+        """Let no call wait for its answer beyond a moment of `time.monotonic`."""
+        self._end = moment
 
     def get(self, path: str, **params: Any) -> Any:
         """The answer's JSON (text, when it is none)."""
@@ -108,7 +119,12 @@ class Api:
             json=body,
             params={name: value for name, value in (params or {}).items() if value is not None},
             headers={"Idempotency-Key": key} if key else None,
+            timeout=self._limit(),
         )
+
+    def _limit(self) -> httpx.Timeout:
+        left = inf if self._end is None else max(SHORTEST, self._end - time.monotonic())
+        return httpx.Timeout(min(self._timeout, left), connect=min(CONNECT, left))
 
     def _answer(self, response: httpx.Response) -> Any:
         if response.is_success:
@@ -155,7 +171,7 @@ class Api:
         """None once the stream is open, then the messages of that one connection."""
         headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": last} if last else {})
         query = {name: value for name, value in params.items() if value is not None}
-        timeout = httpx.Timeout(STREAM_SILENCE, connect=10.0)
+        timeout = httpx.Timeout(STREAM_SILENCE, connect=CONNECT)
         try:
             with self._client.stream(
                 "GET", path, params=query, headers=headers, timeout=timeout

@@ -107,6 +107,7 @@ class Follower:
         self._holds = Holds(api, warn)
         self._tell = tell
         self._deadline = time.monotonic() + timeout
+        api.end_by(self._deadline)
         self._limit = timeout
         self._shown: dict[tuple[str, str, str], str] = {}
         self._failed_since: dict[Key, float] = {}

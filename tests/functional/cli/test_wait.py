@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -119,6 +120,28 @@ def test_wait_ends_with_124_at_the_limit(run: Run, known: FakeController) -> Non
 
     assert ran.code == 124
     assert "storefront at harbor" in ran.err
+
+
+@pytest.mark.parametrize("path", ["/api/v1/requests/r1", f"{LIST}/{HARBOR}/placements"])
+def test_the_limit_holds_while_the_controller_does_not_answer(
+    run: Run, known: FakeController, path: str
+) -> None:
+    """A controller that takes a connection and never answers does not stretch the limit."""
+    ended, patience = threading.Event(), []
+
+    def hang(_: Call) -> Answer:
+        if not ended.wait(15):
+            patience.append("the command waited for the answer")
+        return 503, {"title": "busy", "detail": "too late"}
+
+    known.does("GET", path, hang)
+    try:
+        ran = run(*WAIT, "--timeout", "1s")
+    finally:
+        ended.set()
+
+    assert (ran.code, patience) == (124, [])
+    assert "not done after 1 s" in ran.err
 
 
 @pytest.mark.parametrize(
