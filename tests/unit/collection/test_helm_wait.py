@@ -84,3 +84,30 @@ def test_an_answer_that_took_long_makes_nothing_older(monkeypatch: pytest.Monkey
     with pytest.raises(HealthError, match="crashed"):
         _helm_wait.wait(cast(Cluster, cluster), call, [{}], {}, clock.now + 600, release, 600)
     assert cluster.looks > 1
+
+
+class LateCluster(SlowCluster):
+    """One pod that ends after a while and begins again; the API server hears late of its end."""
+
+    def _pod(self) -> dict[str, Any]:
+        passed = self._clock.now - self._begun
+        pod = super()._pod()
+        [container] = pod["status"]["containerStatuses"]
+        container["restartCount"] = int(passed >= 30)
+        if 8 <= passed < 30:
+            container["state"] = {"waiting": {"reason": "CrashLoopBackOff"}}
+        return pod
+
+
+def test_a_release_that_proves_itself_runs_for_the_whole_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A pod that is said to be ready while its container waits to be started again proves nothing."""
+    clock = Clock()
+    monkeypatch.setattr(_helm_wait, "time", clock)
+    cluster = LateCluster(clock)
+    call = cast(Call, SimpleNamespace(safe_point=lambda: None, proving=60.0))
+    release = cast(Release, SimpleNamespace(health={"grace": GRACE}, namespace="default"))
+
+    with pytest.raises(HealthError, match="crashed once"):
+        _helm_wait.wait(cast(Cluster, cluster), call, [{}], {}, clock.now + 600, release, 600)

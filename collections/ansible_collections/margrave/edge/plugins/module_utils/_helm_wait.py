@@ -38,9 +38,13 @@ def wait(
         asked = time.time()  # the answers are of later: how long something ran is never overrated
         found = cluster.live(stated)
         pods = _objects.pods_of(found, cluster.items("pods", release.namespace))
-        doubt.weigh(_objects.failure(found, pods, before, most), time.monotonic())
+        failure = _objects.failure(found, pods, before, most)
+        doubt.weigh(failure, time.monotonic())
         waiting = [one for one in map(_objects.waiting_for, found) if one]
         waiting += _objects.settling(pods, asked, grace, since)
+        if prove and (failure or asked - begun < prove):
+            # A container that ended is not running, and the API server may hear late of its end.
+            waiting.append(f"{prove:.0f} s without a restart have not passed")
         if not waiting and len(found) == len(stated):
             return found
         if time.monotonic() > until:
