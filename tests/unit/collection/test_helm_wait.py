@@ -102,7 +102,7 @@ class LateCluster(SlowCluster):
 def test_a_release_that_proves_itself_runs_for_the_whole_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A pod that is said to be ready while its container waits to be started again proves nothing."""
+    """A pod that is said to be ready while its container waits for its next start is no proof."""
     clock = Clock()
     monkeypatch.setattr(_helm_wait, "time", clock)
     cluster = LateCluster(clock)
