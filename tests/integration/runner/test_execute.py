@@ -100,6 +100,8 @@ def test_a_look_tells_what_the_module_tells(lab, executor, root, deployment, mon
     monkeypatch.setattr("runner.execute.looks.Looks.look", lambda *_: None)
     slow = executor.observe([node], [deployment])["harbor-1"]
     assert quick.status is slow.status is Status.OK
+    passed = [one.data["workloads"][0]["stability"].pop("seconds") for one in (quick, slow)]
+    assert 0 < passed[0] < passed[1]
     assert quick.data == slow.data
     assert quick.data["workloads"][0]["drift"]
 
