@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 
-@pytest.mark.parametrize("path", ["/nodes", "/sites"])
+@pytest.mark.parametrize("path", ["/nodes", pytest.param("/sites", marks=pytest.mark.full)])
 def test_the_last_answer_goes_on(browser: webdriver.Chrome, fleet: Fleet, path: str) -> None:
     """Heartbeats are no events; the times that they bring are shown all the same."""
     open_page(browser, fleet, path)

@@ -164,6 +164,7 @@ def test_check_mode_uses_the_login(shop: Shop, private: PrivateRegistry) -> None
     assert PASSWORD not in json.dumps(right)
 
 
+@pytest.mark.full
 def test_a_diff_shows_what_changes_and_no_secret(shop: Shop) -> None:
     """Files, variables and images as text; the same in check mode and for real."""
     more = "environment: {A: '${GREETING}', B: '${DB_PASSWORD}'}"

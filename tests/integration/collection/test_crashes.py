@@ -24,6 +24,7 @@ def test_an_update_killed_is_finished_by_the_same_call(shop: Shop) -> None:
     assert shop.ssh("ls /run/margrave") == ""
 
 
+@pytest.mark.full
 def test_going_back_killed_is_finished_by_the_same_call(shop: Shop) -> None:
     """The verdict over a bad release stands: it is not tried again, the old one runs."""
     bad = Step("workload_update", {**shop.content("1.2.0", timeout=4), **shop.fence(2)})

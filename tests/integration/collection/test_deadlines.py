@@ -60,6 +60,7 @@ def test_a_module_whose_caller_is_gone_ends_at_its_deadline(shop: Shop, tmp_path
     assert shop.page()["version"] == "1.1.0"
 
 
+@pytest.mark.full
 def test_a_call_made_again_while_it_works_is_no_conflict(shop: Shop, tmp_path: Path) -> None:
     """It waits, is told that the line is busy, and gets the first one's answer when that ended."""
     shop.one(shop.install("1.0.0", **shop.fence(1)))

@@ -47,6 +47,7 @@ def test_install_and_delete(shop: Shop) -> None:
     assert shop.ssh("find /var/lib/margrave /run/margrave -mindepth 1") == ""
 
 
+@pytest.mark.full
 def test_volumes_go_only_when_asked(shop: Shop) -> None:
     """The data stays over a deletion and is there again, until somebody says remove."""
     shop.call(shop.install("1.0.0"), shop.delete(), shop.install("1.0.0"))

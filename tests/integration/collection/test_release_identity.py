@@ -145,7 +145,8 @@ def test_a_rotated_variable_reaches_configs_and_secrets(workload: Workload) -> N
     assert [workload.started(name) for name in ("granted", "files", "plain")] == others
 
 
-@pytest.mark.parametrize("service", [pytest.param("granted", marks=pytest.mark.full), "files"])
+@pytest.mark.full
+@pytest.mark.parametrize("service", ["granted", "files"])
 def test_an_unchanged_service_keeps_its_mounts_over_releases(
     workload: Workload, service: str
 ) -> None:

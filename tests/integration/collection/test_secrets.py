@@ -49,6 +49,7 @@ def _collected(lab: Lab, node: str, folder: Path) -> dict[str, str]:
     return {one.name: one.read_text() for one in found if one.is_file()}
 
 
+@pytest.mark.full
 def test_a_failure_leaves_no_secret_behind(lab: Lab, shop: Shop, tmp_path: Path) -> None:
     """Not in answers, journal and records, and not in what is collected for support."""
     content = {one: _content(shop, one, tmp_path) for one in (GOOD, EARLY, LATE)}

@@ -26,6 +26,7 @@ def _disturbances(workload: Workload) -> list[dict[str, object]]:
     return found
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("shop", ENGINES, indirect=True)
 def test_a_release_that_crashes_is_degraded_and_goes_back(workload: Workload) -> None:
     """It counts as healthy after its grace; its crashes are counted, and its next attempt fails."""

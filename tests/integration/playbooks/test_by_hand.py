@@ -80,6 +80,7 @@ def test_from_the_first_release_to_none(hand: Hand) -> None:
     assert hand.lab.ssh("harbor-1", "find /var/lib/margrave -mindepth 1").stdout == ""
 
 
+@pytest.mark.full
 def test_a_claimed_node_is_its_runners(hand: Hand) -> None:
     """A person is told whose the node is; who insists is written into the journal."""
     fence = {"runner": RUNNER, "epoch": 1, "seq": 1}

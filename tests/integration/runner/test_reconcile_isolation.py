@@ -177,6 +177,7 @@ def test_a_defect_that_one_deployment_meets_holds_no_other(
     assert set(running.versions().values()) == {"1.1.0"}
 
 
+@pytest.mark.full
 def test_a_result_that_cannot_be_made_a_state_holds_no_other(
     running: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
