@@ -55,10 +55,11 @@ test: $(STAMP) ## everything that has to hold (T=path or -k words for a part)
 # The server is Debian's, started and thrown away by the run; it refuses to be root's, and is not.
 POSTGRESQL := tests/functional/controller tests/functional/postgres tests/functional/upgrade tests/functional/walk
 
-# Two workers, each with a lab of its own; the tests of a file stay together.
+# The tests of a file stay together. Those without a lab wait more than they compute, so there are
+# three workers for two cores; each of the others has a lab of its own.
 define WHOLE
 $(COVERAGE)
-$(ROOT) $(BIN)/python -m pytest -q -m "not full" -n 2 --dist loadfile --ignore tests/unit/collection tests/unit tests/functional
+$(ROOT) $(BIN)/python -m pytest -q -m "not full" -n 3 --dist loadfile --ignore tests/unit/collection tests/unit tests/functional
 $(ROOT) $(BIN)/python -m pytest -v -m "not full" -n 2 --dist loadfile tests/integration tests/faults tests/escape tests/equivalence
 endef
 
