@@ -153,7 +153,7 @@ _rounds = st.lists(
 CALM = Round(None, frozenset(), None, False, {})
 
 
-@settings(max_examples=150)
+@settings(max_examples=300)
 @given(_rounds)
 def test_no_life_leaves_the_table(rounds: list[Round]) -> None:
     """Every move is a transition of the table; only the newest, unquarantined one is begun."""
@@ -163,7 +163,7 @@ def test_no_life_leaves_the_table(rounds: list[Round]) -> None:
         world.turn(round_)
 
 
-@settings(max_examples=100)
+@settings(max_examples=200)
 @given(_rounds, st.sampled_from(RELEASES))
 def test_when_the_world_calms_down_the_newest_runs_everywhere(
     rounds: list[Round], newest: str
@@ -184,7 +184,7 @@ def test_when_the_world_calms_down_the_newest_runs_everywhere(
     assert plan(world.view()).steps == ()
 
 
-@settings(max_examples=100)
+@settings(max_examples=200)
 @given(_rounds)
 def test_what_is_removed_goes_from_everywhere(rounds: list[Round]) -> None:
     """Gone from Git ends at DELETED on every node, whatever came before."""
@@ -196,7 +196,7 @@ def test_what_is_removed_goes_from_everywhere(rounds: list[Round]) -> None:
     assert plan(world.view()).steps == ()
 
 
-@settings(max_examples=100)
+@settings(max_examples=200)
 @given(_rounds, st.sampled_from(NODES))
 def test_a_silent_node_blocks_no_other(rounds: list[Round], silent: str) -> None:
     """While one node is away the others come to the newest revision."""
