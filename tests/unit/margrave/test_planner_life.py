@@ -40,7 +40,6 @@ class World:
         self.silent: frozenset[str] = frozenset()
         self.standing: dict[str, Standing] = {}
         self.quarantine: set[tuple[str, str]] = set()
-        self.planned_with: frozenset[tuple[str, str]] = frozenset()  # quarantine of this turn
         self.tried: list[tuple[str, str]] = []  # (node, release) of new attempts
 
     def view(self) -> SiteView:
@@ -83,8 +82,7 @@ class World:
         one = self.standing[step.node]
         assert allowed(one.state, WORKING_STATE[step.kind]), (one.state, step.kind)
         if step.kind in (Kind.INSTALL, Kind.UPDATE) and not step.heal:
-            # What goes back in this turn is known as failed from the next turn on.
-            assert (ID, step.to_release) not in self.planned_with, "what failed here is not begun"
+            assert (ID, step.to_release) not in self.quarantine, "what failed here is not begun"
             assert step.to_release == self.wanted, "only the newest is begun"
             self.tried.append((step.node, step.to_release or ""))
             one = replace(one, wanted_release=step.to_release, cancelled=False)
@@ -134,7 +132,6 @@ class World:
                 self.standing[node] = replace(one, drift="web is missing")
             if round_.cancels and one.state is State.FAILED and one.failed_kind is Kind.UPDATE:
                 self.standing[node] = replace(one, cancelled=True)
-        self.planned_with = frozenset(self.quarantine)
         for step in plan(self.view()).steps:
             self.carry_out(step, round_.fails)
 
